@@ -11,7 +11,6 @@
 
 #include "lab/crew.h"
 #include "tune/expected.h"
-#include "tune/odds.h"
 
 /* Where a run draws the rows for all settings, a few more of each kind cost little. */
 #define TOGETHER 3
@@ -306,55 +305,19 @@ static bool may_win(const struct tune_entrant *entrant)
                                     (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
 }
 
-/* How much a partition may hold, in a unit of its kind; 0 for kinds without end. */
-static double size_of(const struct bk_strategy *strategy)
-{
-    struct tune_distribution distribution;
-    switch (strategy->kind) {
-    case BK_TIME:
-        return (double)strategy->of.time.window_ns;
-    case BK_COUNT:
-        return (double)strategy->of.count.rows;
-    case BK_PROBABILISTIC:
-        distribution = tune_distribution_of(strategy, 1);
-        return tune_mean_rows(&distribution);
-    case BK_WEIGHTED:
-        return (double)strategy->of.weighted.bytes * (double)strategy->of.weighted.threshold;
-    default:
-        return 0;
-    }
-}
-
-/* The bytes of an increment; 0 for other kinds. */
-static double unit_of(const struct bk_strategy *strategy)
-{
-    return strategy->kind == BK_WEIGHTED ? (double)strategy->of.weighted.bytes : 0;
-}
-
-/* What a setting of a template costs above its bound, at the least, by those that have run: as much as one
- * with larger partitions and no more increments; and what a protocol writes whatever the numbers are, which
- * is the least of them all. Smaller partitions never cost less to read. The increments of weighted on a trace
- * are not in the bound: with twice the unit there are at least half as many. */
+/* What a protocol writes above the bound whatever its numbers are: the least that the settings of the
+ * template have shown. The increments of weighted on a trace are not in the bound. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const double size = size_of(&entrant->strategy.settings.strategy),
-                 unit = unit_of(&entrant->strategy.settings.strategy);
-    double written = (double)INFINITY, larger = 0;
+    double least = (double)INFINITY;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
-        if (other->seeds == 0 || strcmp(other->base, entrant->base) != 0)
-            continue;
-        const double *figures = other->seen[0].figures;
-        const double above = other->seen[0].candidate.load - other->load_least,
-                     its_size = size_of(&other->strategy.settings.strategy),
-                     its_unit = unit_of(&other->strategy.settings.strategy);
-        const double read = figures[TUNE_COST] - figures[TUNE_COST_WRITE] - other->read_least;
-        written = fmin(written, (size <= its_size ? above : above - fmax(0, read)) *
-                                    (unit > its_unit ? its_unit / unit : 1));
-        if (other->load_least == entrant->load_least && size <= its_size && unit <= its_unit)
-            larger = fmax(larger, above);
+        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 &&
+            other->load_least - other->read_least > 1000)
+            least = fmin(least, other->seen[0].figures[TUNE_COST_WRITE] -
+                                    (other->load_least - other->read_least - 1000));
     }
-    return fmax(larger, isfinite(written) ? written : 0);
+    return isfinite(least) ? fmax(0, least) : 0;
 }
 
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
@@ -444,16 +407,11 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     const uint64_t seed = contest->scenario->seed + (search->from > 0 ? search->from + job : 0);
     size_t first, count = batch_of(search, job, &first);
     struct batch *batch = calloc(1, sizeof *batch + count * sizeof *batch->seen);
-    const struct tune_entrant **entrants = calloc(count, sizeof *entrants);
     const bool is_kept = !is_shared(contest) && search->from == 0;
-    bool is_fine = (batch != NULL && entrants != NULL) || sim_fail_memory(error);
     *made = batch;
-    for (size_t i = 0; is_fine && i < count; i++)
-        entrants[i] = &contest->entrants[search->list[first + i]];
-    is_fine = is_fine && tune_watch(contest, entrants, count, seed, 1, search->threads_each, progress,
-                                    batch->seen, is_kept ? &batch->result : NULL, error);
-    free(entrants);
-    return is_fine;
+    return batch != NULL ? tune_watch(contest, search->list + first, count, seed, 1, search->threads_each,
+                                      progress, batch->seen, is_kept ? &batch->result : NULL, error)
+                         : sim_fail_memory(error);
 }
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
@@ -703,7 +661,6 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
                         uint32_t threads, struct lab_progress *progress, struct sim_error *error)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
-    const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
         margin->steps[i].factor = factors[i];
         if (i == 0 || margin->steps[i - 1].within != LAB_EXCEEDS)
@@ -713,8 +670,8 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
     }
     for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
         struct tune_margin_step *step = &margin->steps[next];
-        if (!tune_watch(contest, &entrant, 1, contest->scenario->seed, step->factor, threads, progress,
-                        &step->seen, NULL, error))
+        if (!tune_watch(contest, &margin->entrant, 1, contest->scenario->seed, step->factor, threads,
+                        progress, &step->seen, NULL, error))
             return false;
         step->is_run = true;
         judge_step(contest, margin, 1, step);

@@ -154,49 +154,41 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
     return true;
 }
 
-/* Runs these strategies, whose places in `out` are given. */
-static bool run(const struct tune_contest *contest, struct lab_strategy *strategies, const size_t *places,
-                size_t count, uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                struct tune_seen *out, struct lab_result **kept, struct sim_error *error)
+bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
+                double factor, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
+                struct lab_result **kept, struct sim_error *error)
 {
     const struct tune_memory *memory = contest->memory;
     struct lab_progress inner = {.parent = progress};
     const struct lab_run_context context = {.progress = &inner, .no_latencies = kept == NULL};
-    struct lab_scenario scenario;
-    struct lab_result *result = NULL;
-    tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
-    bool is_fine = lab_run_in(&scenario, threads, &context, &result, error);
-    for (size_t i = 0; is_fine && i < count; i++)
-        is_fine = see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
-    for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
-        memory->keep(memory->context, job_of(&strategies[i], seed, factor), &out[places[i]], sizeof *out);
-    if (is_fine && kept != NULL)
-        *kept = result;
-    else
-        lab_result_destroy(result);
-    return is_fine;
-}
-
-bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *const *entrants, size_t count,
-                uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                struct tune_seen *out, struct lab_result **result, struct sim_error *error)
-{
-    const struct tune_memory *memory = contest->memory;
     struct lab_strategy *unknown = calloc(count, sizeof *unknown);
     size_t *places = calloc(count, sizeof *places), left = 0;
+    struct lab_scenario scenario;
+    struct lab_result *result = NULL;
     bool is_fine = (unknown != NULL && places != NULL) || sim_fail_memory(error);
     for (size_t i = 0; is_fine && i < count; i++) {
-        const struct lab_strategy *strategy = &entrants[i]->strategy;
+        const struct lab_strategy *strategy = &contest->entrants[list[i]].strategy;
         if (memory != NULL &&
             memory->recall(memory->context, job_of(strategy, seed, factor), &out[i], sizeof *out))
             continue;
         unknown[left] = *strategy;
         places[left++] = i;
     }
-    if (is_fine && left > 0)
-        is_fine = run(contest, unknown, places, left, seed, factor, threads, progress, out, result, error);
-    else if (is_fine && progress != NULL)
+    if (is_fine && left > 0) {
+        tune_scenario_of(contest->scenario, unknown, left, seed, factor, &scenario);
+        is_fine = lab_run_in(&scenario, threads, &context, &result, error);
+    } else if (is_fine && progress != NULL) {
         lab_recalled(progress);
+    }
+    for (size_t i = 0; is_fine && i < left; i++) {
+        is_fine = see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
+        if (is_fine && memory != NULL)
+            memory->keep(memory->context, job_of(&unknown[i], seed, factor), &out[places[i]], sizeof *out);
+    }
+    if (is_fine && kept != NULL)
+        *kept = result;
+    else
+        lab_result_destroy(result);
     free(unknown);
     free(places);
     return is_fine;

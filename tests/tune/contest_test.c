@@ -238,8 +238,8 @@ static void check_margin(struct tune_contest *contest, const struct tune_margin 
         struct sim_error error;
         assert_true(i == 0 || margin->steps[i - 1].within != LAB_EXCEEDS || step->within == LAB_EXCEEDS);
         assert_true(i == 0 || step->within != LAB_WITHIN || margin->steps[i - 1].within == LAB_WITHIN);
-        if (!tune_watch(contest, &entrant, 1, contest->scenario->seed, step->factor, 1, NULL, &seen, NULL,
-                        &error))
+        if (!tune_watch(contest, &margin->entrant, 1, contest->scenario->seed, step->factor, 1, NULL, &seen,
+                        NULL, &error))
             fail_msg("%s", error.text);
         tune_know(contest, &entrant->strategy.settings, step->factor, &known);
         const enum lab_within within = tune_judge(contest, &seen, 1, &known, &judgment, &failed);

@@ -116,40 +116,6 @@ const struct tune_entrant **cli_contest_listed(const struct tune_contest *contes
     return listed;
 }
 
-static void print_head(const struct tune_contest *contest)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    const struct lab_tune *terms = &contest->terms;
-    char rows[CLI_NUMBER_SIZE], limit[CLI_NUMBER_SIZE], share[CLI_NUMBER_SIZE];
-    struct cli_saying asked = {.used = 0};
-    size_t run = 0;
-    for (size_t i = 0; i < contest->count; i++)
-        run += contest->entrants[i].seeds > 0;
-    cli_grouped(contest->rows.rows, rows);
-    percent_text(terms->share, share);
-    cli_say(&asked, "%zu settings run on the same %s rows, seed by seed; ", run, rows);
-    if (terms->share > 0)
-        cli_say(&asked, "at most %s %% of partitions above", share);
-    else
-        cli_say(&asked, "no partition above");
-    if (scenario->limits.partition_rows != 0) {
-        cli_grouped(scenario->limits.partition_rows, limit);
-        cli_say(&asked, " %s rows%s", limit, scenario->limits.partition_bytes != 0 ? " or" : "");
-    }
-    cli_compact_bytes((double)scenario->limits.partition_bytes, limit);
-    if (scenario->limits.partition_bytes != 0)
-        cli_say(&asked, " %s", limit);
-    percent_text(terms->tiny, share);
-    if (terms->tiny >= 0)
-        cli_say(&asked, ", at most %s %% of closed ones tiny", share);
-    if (terms->partitions_per_read > 0)
-        cli_say(&asked, ", at most %g partitions for 99 %% of reads", terms->partitions_per_read);
-    cli_print_text(stdout, scenario->name);
-    putchar(':');
-    cli_print_wrapped(asked.buffer, cli_text_width(scenario->name) + 1);
-    fputs("\n\n", stdout);
-}
-
 static const char verdict[] = "verdict", per_read_p99[] = "reads.partitions_per_read.p99",
                   tiny_share[] = "partitions.tiny.share";
 static const struct cli_column columns[] = {
@@ -235,8 +201,11 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
 {
     struct cli_column own[COLUMNS];
+    char drawn[CLI_NUMBER_SIZE];
     json_t *rows = json_array();
-    size_t count;
+    size_t count, run = 0;
+    for (size_t i = 0; i < contest->count; i++)
+        run += contest->entrants[i].seeds > 0;
     const struct tune_entrant **listed = cli_contest_listed(contest, &count);
     for (size_t i = 0; listed != NULL && i < count; i++) {
         const struct tune_entrant *entrant = listed[i];
@@ -262,7 +231,9 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
                                     .marks = marks_of};
     const bool is_fine = (listed != NULL && rows != NULL) || sim_fail_memory(error);
     if (is_fine) {
-        print_head(contest);
+        cli_grouped(contest->rows.rows, drawn);
+        cli_print_text(stdout, contest->scenario->name);
+        printf(": %zu settings run on the same %s rows, seed by seed\n\n", run, drawn);
         cli_table_print(stdout, &table);
         print_rest(contest, listed, count);
         cli_table_legend(&table);

@@ -194,12 +194,12 @@ void tune_strategy_text(const struct lab_strategy *strategy, char *buffer);
 
 /* --- watch.c */
 
-/* Runs these settings together at `factor` times the scenario's rate, apart from those in the contest's
- * memory. In the cluster engine count is 1, and *result, unless `result` is NULL, is the result of the run;
+/* Runs these entrants together at `factor` times the scenario's rate, apart from those in the contest's
+ * memory. In the cluster engine count is 1, and *kept, unless `kept` is NULL, is the result of the run;
  * NULL if it was remembered. */
-bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *const *entrants, size_t count,
-                uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                struct tune_seen *out, struct lab_result **result, struct sim_error *error);
+bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
+                double factor, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
+                struct lab_result **kept, struct sim_error *error);
 /* The engine for the race: if there are many rows, one that does not draw each row, where that is possible
  * and faster. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
