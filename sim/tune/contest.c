@@ -34,9 +34,9 @@ static bool stopped(struct lab_progress *progress, struct sim_error *error)
 
 /* --- the pilot: a run of `unbucketed` */
 
-static uint64_t most(const struct lab_histogram *open, const struct lab_histogram *closed)
+static uint64_t larger(uint64_t one, uint64_t other)
 {
-    return open->most > closed->most ? open->most : closed->most;
+    return one > other ? one : other;
 }
 
 /* Sets contest->rows from the only strategy of a run. */
@@ -58,8 +58,8 @@ static bool measure(struct tune_contest *contest, const struct lab_result *resul
         .keys = result->keys,
         .mean_bytes = bytes / rows,
         .mean_payload = payload != NULL && payload->value > 0 ? payload->value / rows : bytes / rows,
-        .busiest_rows = most(&all->open_rows, &all->closed_rows),
-        .busiest_bytes = most(&all->open_bytes, &all->closed_bytes),
+        .busiest_rows = larger(all->open_rows.most, all->closed_rows.most),
+        .busiest_bytes = larger(all->open_bytes.most, all->closed_bytes.most),
         .lasts_ns = result->end_ns > result->start_ns ? result->end_ns - result->start_ns : 1,
         .limit_rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY};
     if (limits->partition_bytes != 0)
@@ -120,7 +120,6 @@ void tune_contest_clear(struct tune_contest *contest)
     free(contest->entrants);
     free(contest->margins);
     free(contest->scratch);
-    tune_rates_free(&contest->rates);
     contest->entrants = NULL;
     contest->margins = NULL;
     contest->scratch = NULL;
@@ -177,7 +176,7 @@ void tune_know(struct tune_contest *contest, const struct lab_settings *settings
                struct lab_facts *out)
 {
     const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
-    const struct tune_prospect prospect = {contest->scenario, factor, rows, keys, &contest->rates, true};
+    const struct tune_prospect prospect = {contest->scenario, factor, rows, keys, true};
     double partitions = rows;
     *out = (struct lab_facts){.expected_most = (double)INFINITY, .expected_share = (double)NAN};
     if (!differs_by_seed(contest, settings))
@@ -752,18 +751,27 @@ double tune_contest_lead_ms(const struct tune_contest *contest)
     return ceil(known_ms + (isnan(write_ms) ? 0 : write_ms));
 }
 
-double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
+struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
 {
-    double seen_days = (double)NAN;
-    uint64_t rows = 0, bytes = 0;
+    struct tune_seen worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         const struct tune_seen *seen = &entrant->seen[i];
-        seen_days = i == 0 ? seen->figures[TUNE_FIRST_OVER] : fmin(seen_days, seen->figures[TUNE_FIRST_OVER]);
-        rows = seen->rows_most > rows ? seen->rows_most : rows;
-        bytes = seen->bytes_most > bytes ? seen->bytes_most : bytes;
+        worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], seen->figures[TUNE_FIRST_OVER]);
+        worst.refused = fmax(worst.refused, seen->refused);
+        worst.closed += seen->closed;
+        worst.rows_most = larger(worst.rows_most, seen->rows_most);
+        worst.bytes_most = larger(worst.bytes_most, seen->bytes_most);
+        worst.rows_at_risk = larger(worst.rows_at_risk, seen->rows_at_risk);
+        worst.bytes_at_risk = larger(worst.bytes_at_risk, seen->bytes_at_risk);
     }
-    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings, &entrant->known, seen_days,
-                                rows, bytes);
+    return worst;
+}
+
+double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct tune_seen worst = tune_worst_of(entrant);
+    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings, &entrant->known,
+                                worst.figures[TUNE_FIRST_OVER], worst.rows_most, worst.bytes_most);
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

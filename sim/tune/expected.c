@@ -50,7 +50,6 @@ struct task {
     const struct lab_scenario *scenario;
     const struct lab_settings *settings;
     double rows, keys, factor;
-    struct tune_rates *rates;
     double enough;                  /* a sum whose lower bound is above this is not completed */
     double limit_most, limit_least; /* in rows: more rows may exceed a limit; more rows certainly do */
     bool has_sizes;                 /* a limit in bytes, and rows of drawn sizes: */
@@ -232,63 +231,21 @@ static int64_t window_end(const struct task *task, int64_t time_ns)
     return route.until_ns;
 }
 
-/* A key's rate over the run, in steps; kept for the settings that follow. */
-struct walk {
-    uint64_t key;
-    size_t count, capacity;
-    struct step {
-        int64_t end_ns;
-        double rate_per_ns;
-    } * steps;
-};
-
-void tune_rates_free(struct tune_rates *rates)
-{
-    for (size_t i = 0; i < rates->count; i++)
-        free(rates->walks[i].steps);
-    free(rates->walks);
-    *rates = (struct tune_rates){.count = 0};
-}
-
-/* Returns NULL when out of memory. Where keys burst, the first ones are walked; otherwise a few. */
-static const struct walk *walk_key(struct task *task, uint64_t key_index)
-{
-    struct tune_rates *rates = task->rates;
-    struct wl_key key;
-    struct wl_stretch stretch;
-    for (size_t i = key_index < rates->count ? (size_t)key_index : 0; i < rates->count; i++) {
-        if (rates->walks[i].key == key_index)
-            return &rates->walks[i];
-    }
-    if (!sim_grow(&rates->walks, &rates->capacity, rates->count + 1, sizeof *rates->walks))
-        return NULL;
-    struct walk *walk = &rates->walks[rates->count];
-    *walk = (struct walk){.key = key_index};
-    wl_key_init(&key, &task->scenario->workload, key_index);
-    while (wl_key_stretch(&key, &stretch)) {
-        if (!sim_grow(&walk->steps, &walk->capacity, walk->count + 1, sizeof *walk->steps)) {
-            free(walk->steps);
-            return NULL;
-        }
-        walk->steps[walk->count++] = (struct step){stretch.end_ns, stretch.rate_per_ns};
-    }
-    rates->count++;
-    return walk;
-}
-
 /* The integrals of a key's rate over the windows of the run. Returns their number; they are in *out, which
  * grows. SIZE_MAX: out of memory or too many. */
 static size_t integrate(struct task *task, uint64_t key_index, double **out, size_t *capacity)
 {
-    const struct walk *walk = walk_key(task, key_index);
     size_t count = 0;
     double sum = 0;
     int64_t at_ns = task->scenario->workload.start_ns, until_ns = window_end(task, at_ns);
-    for (size_t i = 0; walk != NULL && i < walk->count; i++) {
-        while (at_ns < walk->steps[i].end_ns) {
-            const int64_t step_ns = walk->steps[i].end_ns, end_ns = step_ns < until_ns ? step_ns : until_ns;
+    struct wl_key key;
+    struct wl_stretch stretch;
+    wl_key_init(&key, &task->scenario->workload, key_index);
+    while (wl_key_stretch(&key, &stretch)) {
+        while (at_ns < stretch.end_ns) {
+            const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
             task->work++;
-            sum += (double)(end_ns - at_ns) * walk->steps[i].rate_per_ns * task->factor;
+            sum += (double)(end_ns - at_ns) * stretch.rate_per_ns * task->factor;
             at_ns = end_ns;
             if (at_ns < until_ns)
                 continue;
@@ -300,7 +257,7 @@ static size_t integrate(struct task *task, uint64_t key_index, double **out, siz
             until_ns = window_end(task, at_ns);
         }
     }
-    if (walk == NULL || !sim_grow(out, capacity, count + 1, sizeof **out))
+    if (!sim_grow(out, capacity, count + 1, sizeof **out))
         return SIZE_MAX;
     (*out)[count++] = sum;
     return count;
@@ -536,13 +493,11 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
 {
     const struct lab_scenario *scenario = prospect->scenario;
     const double rows = prospect->rows, keys = prospect->keys;
-    struct tune_rates own = {.count = 0};
     struct task task = {.scenario = scenario,
                         .settings = settings,
                         .rows = rows,
                         .keys = keys,
                         .factor = prospect->factor,
-                        .rates = prospect->rates != NULL ? prospect->rates : &own,
                         .enough = prospect->is_verdict
                                       ? fmax(TUNE_EXPECTED_ENOUGH, scenario->limits.over_limit_share * rows)
                                       : (double)INFINITY};
@@ -577,7 +532,6 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     out->has_distribution = true;
     out->expected_most = all.most;
     out->expected_least = scenario->row_ttl_ns > 0 ? 0 : fmin(all.least, all.most);
-    tune_rates_free(&own);
 }
 
 /* Six digits, so that a metric does not depend on the last bits of a machine's logarithm. */
@@ -593,12 +547,8 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
                          struct sim_error *error)
 {
     const struct lab_limits *limits = &scenario->limits;
-    struct tune_rates rates = {.count = 0};
-    const struct tune_prospect prospect = {.scenario = scenario,
-                                           .rows = (double)result->rows,
-                                           .keys = (double)result->keys,
-                                           .factor = 1,
-                                           .rates = &rates};
+    const struct tune_prospect prospect = {
+        .scenario = scenario, .rows = (double)result->rows, .keys = (double)result->keys, .factor = 1};
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
@@ -617,7 +567,6 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
             (isnan(facts.expected_share) ||
              lab_metrics_add(&strategy->metrics, "expected.share", rounded(facts.expected_share)));
     }
-    tune_rates_free(&rates);
     return is_fine || sim_fail_memory(error);
 }
 

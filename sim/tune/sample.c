@@ -4,13 +4,9 @@
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
-
-struct ranked {
-    double p;
-    uint64_t index;
-};
 
 /* Welford's update. */
 void tune_sample_add(struct tune_sample *sample, double value)
@@ -110,29 +106,16 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
     return (struct tune_interval){difference - half, difference + half};
 }
 
-static int compare_ranked(const void *one, const void *other)
-{
-    const struct ranked *a = one, *b = other;
-    if (a->p != b->p)
-        return a->p < b->p ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
 bool tune_holm(double *p_values, uint64_t count)
 {
-    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
-    if (ranked == NULL)
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        ranked[i] = (struct ranked){p_values[i], i};
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    size_t *order = calloc(count + 1, sizeof *order);
     double most = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        double corrected = fmin(1, ranked[i].p * (double)(count - i));
-        most = fmax(most, corrected);
-        p_values[ranked[i].index] = most;
-    }
-    free(ranked);
+    if (order == NULL)
+        return false;
+    gsl_sort_index(order, p_values, 1, count);
+    for (uint64_t i = 0; i < count; i++)
+        p_values[order[i]] = most = fmax(most, fmin(1, p_values[order[i]] * (double)(count - i)));
+    free(order);
     return true;
 }
 

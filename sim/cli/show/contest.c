@@ -249,14 +249,6 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
 
 /* --- the answer */
 
-static double refused_of(const struct tune_entrant *entrant)
-{
-    double refused = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++)
-        refused = fmax(refused, entrant->seen[i].refused);
-    return refused;
-}
-
 /* A mean over the seeds; 0 if there is none. */
 static double count_of(const struct tune_entrant *entrant, enum tune_figure figure)
 {
@@ -267,17 +259,18 @@ static double count_of(const struct tune_entrant *entrant, enum tune_figure figu
 static struct report_option option_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const bool is_run = entrant->seeds > 0;
+    const struct tune_seen worst = tune_worst_of(entrant);
     struct report_option option = {.label = entrant->strategy.label,
                                    .settings = &entrant->strategy.settings,
                                    .score = {.judgment = entrant->judgment,
                                              .disqualifiers = entrant->disqualifiers,
                                              .cost = tune_mean_of(entrant, TUNE_COST),
                                              .candidate = tune_candidate_for(contest, entrant)},
-                                   .is_open = is_run,
+                                   .is_open = is_run && worst.closed == 0,
                                    .rows_mean = tune_mean_of(entrant, TUNE_ROWS_MEAN),
                                    .bytes_mean = tune_mean_of(entrant, TUNE_BYTES_MEAN),
-                                   .rows_max = is_run ? 0 : (double)NAN,
-                                   .bytes_max = is_run ? 0 : (double)NAN,
+                                   .rows_max = is_run ? (double)worst.rows_most : (double)NAN,
+                                   .bytes_max = is_run ? (double)worst.bytes_most : (double)NAN,
                                    .ops = tune_mean_of(entrant, TUNE_OPS),
                                    .per_read = tune_mean_of(entrant, TUNE_PER_READ),
                                    .first_over_days = tune_contest_first_over(contest, entrant),
@@ -285,16 +278,11 @@ static struct report_option option_of(const struct tune_contest *contest, const 
                                    .fails_at = (double)NAN,
                                    .rows = count_of(entrant, TUNE_ROWS),
                                    .refused = count_of(entrant, TUNE_REFUSED),
-                                   .refused_share = refused_of(entrant),
+                                   .refused_share = worst.refused,
                                    .replaced = count_of(entrant, TUNE_REPLACED),
                                    .misrouted = count_of(entrant, TUNE_MISROUTED),
                                    .reads = count_of(entrant, TUNE_READS),
                                    .reads_failed = count_of(entrant, TUNE_READS_FAILED)};
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        option.rows_max = fmax(option.rows_max, (double)entrant->seen[i].rows_most);
-        option.bytes_max = fmax(option.bytes_max, (double)entrant->seen[i].bytes_most);
-        option.is_open = option.is_open && entrant->seen[i].closed == 0;
-    }
     for (size_t i = TUNE_MARGIN_STEPS; entrant->margin != NULL && i-- > 0;) {
         const struct tune_margin_step *step = &entrant->margin->steps[i];
         if (step->within == LAB_EXCEEDS)
@@ -373,14 +361,11 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
 {
     char lasts[CLI_SPAN_SIZE];
-    uint64_t closed = 0;
     say_lead(contest, out);
     if (contest->recommended != SIZE_MAX) {
         const struct tune_entrant *best = &contest->entrants[contest->recommended];
-        for (uint32_t i = 0; i < best->seeds; i++)
-            closed += best->seen[i].closed;
         cli_span(contest->outlook.days, lasts);
-        if (closed == 0 && lab_kind_ends(best->strategy.settings.strategy.kind))
+        if (tune_worst_of(best).closed == 0 && lab_kind_ends(best->strategy.settings.strategy.kind))
             cli_say(out,
                     "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
                     out->used == 0 ? "" : " ", best->strategy.label, lasts);
@@ -400,7 +385,7 @@ static double missed_by(const struct tune_entrant *entrant)
     return entrant->failed == TUNE_IN_LIMITS      ? tune_mean_of(entrant, TUNE_OVER)
            : entrant->failed == TUNE_NOT_TINY     ? tune_mean_of(entrant, TUNE_TINY)
            : entrant->failed == TUNE_FEW_PER_READ ? tune_mean_of(entrant, TUNE_PER_READ_P99)
-           : entrant->failed == TUNE_AVAILABLE    ? refused_of(entrant)
+           : entrant->failed == TUNE_AVAILABLE    ? tune_worst_of(entrant).refused
                                                   : 0;
 }
 
@@ -461,12 +446,8 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     const uint64_t *over = entrant->judgment.over_of;
-    uint64_t rows = 0, bytes = 0;
+    const struct tune_seen worst = tune_worst_of(entrant);
     char number[CLI_NUMBER_SIZE];
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        rows = entrant->seen[i].rows_at_risk > rows ? entrant->seen[i].rows_at_risk : rows;
-        bytes = entrant->seen[i].bytes_at_risk > bytes ? entrant->seen[i].bytes_at_risk : bytes;
-    }
     percent_text(tune_mean_of(entrant, TUNE_OVER), number);
     cli_say(what, "%s %% of partitions exceed ", number);
     if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0])) {
@@ -477,8 +458,8 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
         cli_say(what, "%s rows", number);
     }
     if (limits->partition_rows != 0 && over[0] > 0)
-        cli_say(cure, "raise partition_rows to %" PRIu64, rows);
-    bytes_above(bytes, number);
+        cli_say(cure, "raise partition_rows to %" PRIu64, worst.rows_at_risk);
+    bytes_above(worst.bytes_at_risk, number);
     if (limits->partition_bytes != 0 && over[1] > 0)
         cli_say(cure, "%s partition_bytes to %s", cure->used == 0 ? "raise" : " and", number);
     const double most = entrant->judgment.share_most;
@@ -516,7 +497,7 @@ static void say_nearest(const struct tune_contest *contest, const struct tune_en
         cli_say(cure, "raise tune.partitions_per_read to %g", ceil(tune_mean_of(entrant, TUNE_PER_READ_P99)));
         break;
     case TUNE_AVAILABLE:
-        percent_text(refused_of(entrant), number);
+        percent_text(tune_worst_of(entrant).refused, number);
         cli_say(what, "%s %% of the rows are refused although nothing has failed", number);
         cli_say(cure, "%s",
                 is_late ? "add coordination: guarded, or a kind without a state, such as time"

@@ -54,15 +54,13 @@ struct question {
 
 static bool read_probability(const char *text, double *out, struct sim_error *error)
 {
-    char numerator[32];
+    char numerator[32] = "";
     const char *slash = strchr(text, '/');
     uint64_t m, n;
-    if (slash == NULL || (size_t)(slash - text) >= sizeof numerator)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --probability %s: not a chance; write M/N, for example 1/300", text);
-    memcpy(numerator, text, (size_t)(slash - text));
-    numerator[slash - text] = '\0';
-    if (lab_quantity_whole(numerator, &m) != NULL || lab_quantity_whole(slash + 1, &n) != NULL)
+    if (slash != NULL && (size_t)(slash - text) < sizeof numerator)
+        memcpy(numerator, text, (size_t)(slash - text));
+    if (slash == NULL || lab_quantity_whole(numerator, &m) != NULL ||
+        lab_quantity_whole(slash + 1, &n) != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --probability %s: not a chance; write two whole numbers M/N, for "
                         "example 1/300",

@@ -21,26 +21,16 @@
 #include "lab/result.h"
 #include "lab/scenario.h"
 
-/* The rates of the keys that were examined, so that the next setting of the scenario need not draw them. A
- * zeroed struct is empty. */
-struct tune_rates {
-    struct walk *walks;
-    size_t count, capacity;
-};
-void tune_rates_free(struct tune_rates *rates);
-
 #define TUNE_EXPECTED_ENOUGH 100.0
 struct tune_prospect {
     const struct lab_scenario *scenario; /* with a limit */
     double factor;                       /* of the scenario's rate */
     double rows, keys;                   /* of the run at this rate, for the kinds that count rows */
-    struct tune_rates *rates;            /* NULL: not kept */
     bool is_verdict; /* where more than TUNE_EXPECTED_ENOUGH partitions certainly exceed a limit, and more
                         than the allowed share, the upper bound may be infinite */
 };
 /* Sets the members of *out that begin with `expected`, and has_distribution; the others are not changed.
- * Deterministic; costs some milliseconds at most, or up to a second for the first setting where keys
- * burst. */
+ * Deterministic; costs some milliseconds at most, or up to a second where keys burst. */
 void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
 /* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
