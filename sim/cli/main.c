@@ -34,12 +34,6 @@ static bool check_stack(struct sim_error *error)
         (unsigned long long)limit.rlim_cur / 1024, STACK_BYTES_LEAST / 1024, STACK_BYTES_LEAST / 1024);
 }
 
-static void print_error(const struct sim_error *error)
-{
-    cli_print_text(stderr, error->text);
-    fputc('\n', stderr);
-}
-
 /* If a standard stream is closed, a database could be opened with its descriptor, and be overwritten by
  * output. */
 static void guard_standard_streams(void)
@@ -65,13 +59,10 @@ static const struct cli_command *find_command(const char *name)
 
 static int unknown_command(const char *name, struct sim_error *error)
 {
-    char list[160] = "";
-    const char *names[CLI_COMMAND_COUNT + 3];
-    size_t used = 0;
-    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
+    const char *names[CLI_COMMAND_COUNT + 4] = {NULL};
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++)
         names[i] = cli_commands[i]->name;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
-    }
+    g_autofree char *list = g_strjoinv(", ", (char **)(uintptr_t)names);
     names[CLI_COMMAND_COUNT] = "help";
     names[CLI_COMMAND_COUNT + 1] = "--help";
     names[CLI_COMMAND_COUNT + 2] = "--version";
@@ -169,7 +160,7 @@ static void end_without_memory(const char *domain, GLogLevelFlags level, const c
         return;
     }
     sim_fail_memory(&error);
-    print_error(&error);
+    cli_print_line(stderr, "", error.text);
     _exit(SIM_ERROR_ENVIRONMENT);
 }
 
@@ -184,7 +175,7 @@ int main(int argc, char **argv)
     struct ranks *ranks;
     int code = 0;
     if (!check_stack(&error)) {
-        print_error(&error);
+        cli_print_line(stderr, "", error.text);
         return SIM_ERROR_ENVIRONMENT;
     }
     if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
@@ -207,7 +198,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
                 errno == 0 ? "could not be written" : strerror(errno));
     else if (error.class != SIM_ERROR_NONE && error.text[0] != '\0')
-        print_error(&error);
+        cli_print_line(stderr, "", error.text);
     ranks_end(ranks, code);
     return code;
 }

@@ -104,16 +104,6 @@ class ExportTest(ProgramTest):
         os.close(reader)
         self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
-    def test_output_to_a_device_is_written(self):
-        """A pipe is not replaced by a file, which would destroy /dev/null."""
-        path = os.path.join(self.folder, "pipe")
-        os.mkfifo(path)
-        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        self.good("export", "last", "--metrics", "--out", "pipe")
-        self.assertIn(b"label,metric,value", os.read(reader, 65536))
-        os.close(reader)
-        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
-
     def test_observed_sizes_are_exported_unchanged(self):
         lines = [("a", 1000, 3), ("b", 2000, 5), ("c", 2000, 7)]
         self.write("s.csv", "key,keyBinary,size,rowCount\n" +

@@ -22,18 +22,6 @@ class InitTest(ProgramTest):
         self.good("init", "tweets.yaml")
         self.assertEqual(self.files(), ["chat.yaml", "tweets.yaml"])
 
-    def test_init_over_a_file_is_refused(self):
-        self.write("chat.yaml", "mine")
-        self.assertIn("chat.yaml: already exists", self.bad(2, "init", "chat"))
-        self.assertEqual(self.files(), ["chat.yaml"])
-        with open(os.path.join(self.folder, "chat.yaml")) as file:
-            self.assertEqual(file.read(), "mine")
-
-    def test_init_in_a_missing_folder_is_refused(self):
-        self.assertIn("no/chat.yaml: No such file", self.bad(2, "init", "no/chat"))
-        self.assertIn("no file name", self.bad(2, "init", ""))
-        self.assertEqual(self.files(), [])
-
     def test_init_without_room_leaves_nothing(self):
         self.assertIn("scenario.yaml: ", self.bad(3, "init", **self.small_files(100)))
         self.assertEqual(self.files(), [])

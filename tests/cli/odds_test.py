@@ -91,35 +91,6 @@ class OddsTest(ProgramTest):
         text = self.good("odds", "--weighted", "512KB", "--threshold", "40", "--above", "30MB")
         self.assertRegex(text, r"(?m)^  P\(bytes > 30MB\), at most +0\.0061")
 
-    def test_odds_weighted_of_no_setting_is_refused(self):
-        for arguments in [["--weighted", "512", "--threshold", "1"], ["--weighted", "512KB"],
-                          ["--weighted", "0B", "--threshold", "1"],
-                          ["--weighted", "1KB", "--bits", "9", "--threshold", "1"],
-                          ["--weighted", "1KB", "--threshold", "1", "--row-bytes", "0B"],
-                          ["--weighted", "1KB", "--threshold", "1", "--below", "5"],
-                          ["--weighted", "1KB", "--threshold", "1", "--quantile", "0.5"],
-                          ["--weighted", "1KB", "--threshold", "1", "--row-bytes", "5B", "--quantile", "1"],
-                          ["--weighted", "9TB", "--threshold", "1000000000"],
-                          ["--bits", "9", "--threshold", "4", "--row-bytes", "5B"]]:
-            with self.subTest(arguments):
-                self.assertRegex(self.bad(2, "odds", "--json", *arguments), r"\Abucketlab: .+")
-
-    def test_odds_of_no_setting_is_refused(self):
-        for arguments in [["--bits", "33", "--threshold", "1"], ["--bits", "-1", "--threshold", "1"],
-                          ["--bits", "9", "--threshold", "0"], ["--bits", "9"], ["--threshold", "4"],
-                          ["--bits", "9", "--probability", "1/2", "--threshold", "4"],
-                          ["--probability", "3/2", "--threshold", "4"],
-                          ["--probability", "0/2", "--threshold", "4"],
-                          ["--probability", "0.5", "--threshold", "4"],
-                          ["--probability", "1/0", "--threshold", "4"],
-                          ["--bits", "9", "--threshold", "4", "--quantile", "1"],
-                          ["--bits", "9", "--threshold", "4", "--quantile", "nan"],
-                          ["--bits", "9", "--threshold", "4", "--below", "x"],
-                          ["--bits", "32", "--threshold", "9223372036854775807"],
-                          ["--bits", "9", "--threshold", "4", "surplus"]]:
-            with self.subTest(arguments):
-                self.assertRegex(self.bad(2, "odds", "--json", *arguments), r"\Abucketlab: .+")
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -118,19 +118,13 @@ class RunTest(ProgramTest):
         self.assertEqual(len(out.splitlines()), 2)
         self.assertEqual([row["scenario"] for row in self.good_json("runs", "--json")], ["other", "small"])
 
-    def test_two_runs_with_one_name_are_refused_for_charts(self):
-        self.assertIn("their charts", self.bad(2, "run", "small.yaml", "./small.yaml"))
-
     def test_run_of_bad_input_leaves_nothing(self):
         self.write("typo.yaml", SMALL.replace("threshold", "treshold"))
         self.write("metric.yaml", SMALL + "expect: [count.partitions.closd > 1]\n")
         before = self.files()
-        for arguments in [["typo.yaml"], ["small.yaml", "typo.yaml"], ["missing.yaml"], ["metric.yaml"], ["."],
-                          ["small.yaml", "--set", "durration=3d"], ["small.yaml", "--seed", "x"],
-                          ["small.yaml", "--format", "htm"], ["small.yaml", "--format", "png,gif"],
-                          ["small.yaml", "--jobs", "0"], ["small.yaml", "--out", "small.yaml/x"],
-                          ["small.yaml", "--set", "name=a\nb"],
-                          ["small.yaml", "--out", ""], ["small.yaml", "--db", ""]]:
+        for arguments in [["typo.yaml"], ["small.yaml", "typo.yaml"], ["metric.yaml"], ["."],
+                          ["small.yaml", "--set", "durration=3d"], ["small.yaml", "--format", "png,gif"],
+                          ["small.yaml", "--set", "name=a\nb"]]:
             with self.subTest(arguments):
                 self.bad(2, "run", "--json", *arguments)
                 self.assertEqual(self.files(), before)

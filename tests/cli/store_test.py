@@ -174,19 +174,6 @@ class StoreTest(ProgramTest):
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
         self.assertEqual(self.read("bucketlab.db"), before)
 
-    def test_commands_on_a_missing_run_or_database_say_so(self):
-        for command in [["runs"], ["show", "1"], ["report", "last"], ["replay", "1"]]:
-            code, out, err = self.run_program(*command)
-            self.assertIn(code, [2, 3])
-            self.assertEqual(out, "")
-            self.assertRegex(err, r"\Abucketlab\.db: [^\n]+\n\Z")
-        self.assertEqual(self.files(), ["small.yaml"])
-        self.good("run", "small.yaml", "--no-charts", "--quiet")
-        self.bad(2, "show", "99")
-        self.bad(2, "replay", "99", "--json")
-        self.bad(2, "report", "99", "--format", "svg")
-        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
-
 
 if __name__ == "__main__":
     unittest.main()

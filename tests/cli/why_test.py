@@ -91,16 +91,6 @@ class WhyTest(ProgramTest):
         self.assertGreater(slow[1], 0)
         self.assertEqual(slow[2], 0)
 
-    def test_wrong_usage_is_one_line_with_a_remedy(self):
-        self.write("small.yaml", SMALL)
-        self.write("many.yaml", SCENARIO + PARTITION * 64)
-        for word, arguments in [("'why' needs agents", ["small.yaml"]),
-                                ("tries at most 63", ["many.yaml"]),
-                                ("--slow 5: ", ["many.yaml", "--slow", "5"]),
-                                ("cannot be opened", ["none.yaml"])]:
-            self.assertIn(word, self.bad(2, "why", "--quiet", *arguments))
-        self.assertEqual(self.files(), ["many.yaml", "small.yaml"])
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -22,7 +22,20 @@ struct cli_given {
     const char *value; /* NULL for a flag */
 };
 
-static const struct cli_option help_option = {"help", NULL, "this text"};
+static const struct cli_option json_option = {"json", NULL, "JSON on stdout, and nothing else there"},
+                               quiet_option = {"quiet", NULL, "no progress on stderr"},
+                               help_option = {"help", NULL, "this text"};
+
+const struct cli_option *cli_option_at(const struct cli_command *command, size_t index)
+{
+    const struct cli_option *const common[] = {&json_option, &quiet_option, &help_option, NULL};
+    size_t own = 0;
+    while (own < index && command->options[own].name != NULL)
+        own++;
+    if (command->options[own].name != NULL)
+        return &command->options[own];
+    return common[index - own + command->has_no_json];
+}
 
 /* The option with this name, or the only one that begins with it. */
 static const struct cli_option *find_option(const struct cli_command *command, const char *name,
@@ -31,9 +44,7 @@ static const struct cli_option *find_option(const struct cli_command *command, c
     const struct cli_option *found = NULL, *other = NULL;
     const char *names[OPTIONS_MAX + 1];
     size_t count = 0;
-    for (const struct cli_option *option = command->options;
-         count == 0 || names[count - 1] != help_option.name; option++) {
-        const struct cli_option *one = option->name == NULL ? &help_option : option;
+    for (const struct cli_option *one; (one = cli_option_at(command, count)) != NULL;) {
         assert(count < OPTIONS_MAX);
         names[count++] = one->name;
         if (strcmp(one->name, name) == 0)
@@ -281,6 +292,13 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
     return text == NULL || cli_whole_parse(name, text, least, most, out, error);
 }
 
+bool cli_pair(const char *text, const char *between, uint64_t *first, uint64_t *second)
+{
+    g_auto(GStrv) parts = g_strsplit(text, between, 2);
+    return g_strv_length(parts) == 2 && lab_quantity_whole(parts[0], first) == NULL &&
+           lab_quantity_whole(parts[1], second) == NULL;
+}
+
 bool cli_duration(const struct cli_args *args, const char *name, int64_t least_ns, int64_t *out_ns,
                   struct sim_error *error)
 {
@@ -369,8 +387,7 @@ void cli_help(const struct cli_command *command, FILE *stream)
 {
     fprintf(stream, "bucketlab %s: %s\n\nusage: bucketlab %s [OPTIONS]%s%s\n\noptions:\n", command->name,
             command->summary, command->name, command->arguments[0] == '\0' ? "" : " ", command->arguments);
-    for (const struct cli_option *option = command->options; option->name != NULL; option++)
-        print_option(option, stream);
-    print_option(&help_option, stream);
+    for (size_t i = 0; cli_option_at(command, i) != NULL; i++)
+        print_option(cli_option_at(command, i), stream);
     fprintf(stream, "\nexample:\n%s", command->example);
 }

@@ -175,6 +175,14 @@ bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab
     return is_fine;
 }
 
+bool cli_names_differ(const struct lab_scenario *one, const struct lab_scenario *other, const char *why,
+                      struct sim_error *error)
+{
+    return strcmp(one->name, other->name) != 0 ||
+           sim_fail(error, SIM_ERROR_INPUT, "%s: the name '%s' is also that of %s, and %s", other->path,
+                    other->name, one->path, why);
+}
+
 /* Checks values that the scenario would otherwise refuse at a place that the user did not write. */
 bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
 {

@@ -421,24 +421,11 @@ bool cli_has_colour(void)
 
 /* --- CSV */
 
-static const char *skip_digits(const char *text)
-{
-    return text + strspn(text, "0123456789");
-}
-
-/* [+-]digits[.digits][e[+-]digits] */
 static bool is_number(const char *text)
 {
-    const char *digits = text + strspn(text, "+-"), *end = skip_digits(digits);
-    if (digits - text > 1 || end == digits)
-        return false;
-    if (*end == '.' && skip_digits(end + 1) > end + 1)
-        end = skip_digits(end + 1);
-    if (*end == 'e' || *end == 'E') {
-        const char *power = end + 1 + (end[1] == '+' || end[1] == '-');
-        end = skip_digits(power) > power ? skip_digits(power) : end;
-    }
-    return *end == '\0';
+    char *end;
+    g_ascii_strtod(text, &end);
+    return end != text && *end == '\0';
 }
 
 void cli_csv_text(FILE *stream, const char *text)

@@ -428,20 +428,26 @@ static void hear(void *context, const char *text)
     }
 }
 
-bool cli_difference_tell(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
-                         const struct cli_difference *difference, char *buffer, struct sim_error *error)
+bool cli_execute_alone(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                       struct cli_listener *listener, struct sim_error *error)
 {
-    /* Strategies do not interact, so a strategy that is run alone has the same events. */
     struct lab_scenario alone = *scenario;
     alone.strategies = &scenario->strategies[strategy];
     alone.strategy_count = 1;
     alone.expect_count = 0;
+    struct cli_execution execution = {.scenario = &alone, .jobs = 1, .listener = listener};
+    bool is_fine = cli_execute(args, &execution, error);
+    lab_result_destroy(execution.result);
+    return is_fine;
+}
+
+bool cli_difference_tell(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                         const struct cli_difference *difference, char *buffer, struct sim_error *error)
+{
     struct hearing hearing = {.number = difference->first, .buffer = buffer};
     hearing.listener.event_trace = (struct lab_event_trace){
         .context = &hearing, .line = hear, .first = difference->first, .last = difference->first + 1};
-    struct cli_execution execution = {.scenario = &alone, .jobs = 1, .listener = &hearing.listener};
     buffer[0] = '\0';
-    bool is_fine = cli_execute(args, &execution, error);
-    lab_result_destroy(execution.result);
-    return is_fine || (args->signals->caught == 0 && buffer[0] != '\0');
+    return cli_execute_alone(args, scenario, strategy, &hearing.listener, error) ||
+           (args->signals->caught == 0 && buffer[0] != '\0');
 }

@@ -401,11 +401,6 @@ static void observed_settings(const struct lab_strategy_result *result, char *bu
              has_table ? " in " : "", result->settings.observed_file);
 }
 
-void cli_settings(const struct lab_settings *settings, char buffer[CLI_SETTINGS_SIZE])
-{
-    lab_settings_text(settings, buffer, CLI_SETTINGS_SIZE);
-}
-
 void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario)
 {
     printf("\nsettings\n");
@@ -418,7 +413,7 @@ void cli_print_settings(const struct lab_result *result, const struct lab_scenar
             if (strcmp(scenario->strategies[j].label, strategy->label) == 0)
                 settings = &scenario->strategies[j].settings;
         }
-        cli_settings(settings, text);
+        lab_settings_text(settings, text, sizeof text);
         g_autofree char *told = g_strconcat("{", text, "}", NULL);
         printf("  ");
         cli_print_label(stdout, strategy->label, LABEL_COLUMNS, 2);

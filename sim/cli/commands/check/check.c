@@ -107,18 +107,8 @@ static void clear(struct cli_checked *item)
     lab_result_destroy(item->result);
 }
 
-/* A cluster run takes about this many times as long as a run of the stream engine with the same rows. */
-#define CLUSTER_WEIGHT   20
-#define TRACE_LINE_BYTES 30
-
-struct order {
-    size_t index; /* of the item */
-    double work;  /* estimated duration, in units of placed rows */
-};
-
 struct crew {
     struct cli_gate *gate;
-    struct order *order; /* longest first, so that no long run starts last */
     uint64_t first, number;
     cli_check_wanted *wanted;
     cli_check_take *take;
@@ -128,7 +118,7 @@ struct crew {
 static bool make_run(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error)
 {
     const struct crew *crew = context;
-    const struct cli_checked *item = &crew->gate->items[crew->order[job / crew->number].index];
+    const struct cli_checked *item = &crew->gate->items[job / crew->number];
     const struct lab_scenario *base = item->scenario;
     /* Seeds wrap around: the last seed is followed by 0. */
     return (crew->wanted != NULL && !crew->wanted(item)) ||
@@ -140,32 +130,13 @@ static bool take_run(void *context, uint64_t job, struct lab_result *result, int
                      struct sim_error *error)
 {
     const struct crew *crew = context;
-    return crew->take(crew->context, crew->order[job / crew->number].index, result, elapsed_ms, error);
-}
-
-static double work_of(const struct lab_scenario *scenario)
-{
-    struct stat status;
-    double rows = scenario->workload.rate_per_s * ((double)scenario->workload.duration_ns / 1e9);
-    if (scenario->trace_path != NULL && stat(scenario->trace_path, &status) == 0)
-        rows = (double)status.st_size / TRACE_LINE_BYTES;
-    return rows * (double)scenario->strategy_count *
-           (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_WEIGHT : 1);
-}
-
-static int longest_first(const void *one, const void *other)
-{
-    const struct order *a = one, *b = other;
-    if (a->work > b->work || a->work < b->work)
-        return a->work > b->work ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    return crew->take(crew->context, job / crew->number, result, elapsed_ms, error);
 }
 
 bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
                    cli_check_take *take, void *context, struct sim_error *error)
 {
-    g_autofree struct order *order = g_new0(struct order, gate->count);
-    struct crew crew = {gate, order, first, number, wanted, take, context};
+    struct crew crew = {gate, first, number, wanted, take, context};
     const struct cli_runs runs = {.name = first == 0 ? "check" : "seeds",
                                   .lost = gate->is_update ? "nothing was stored; the baseline is unchanged"
                                                           : "nothing was stored",
@@ -173,9 +144,6 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
                                   .context = &crew,
                                   .make = make_run,
                                   .take = take_run};
-    for (size_t i = 0; i < gate->count; i++)
-        order[i] = (struct order){i, work_of(gate->items[i].scenario)};
-    qsort(order, gate->count, sizeof *order, longest_first);
     return cli_run_all(gate->args, &runs, error);
 }
 
@@ -202,8 +170,6 @@ static const struct cli_option options[] = {
     {CLI_OPTION_DB},
     {"no-store", NULL, "do not keep the runs in the run database"},
     {CLI_OPTION_JOBS},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Checked before the first run, so that no run is wasted. */
@@ -224,22 +190,6 @@ static bool load_scenario(const struct cli_args *args, const char *path, struct 
         return false;
     item->path = cli_absolute(path);
     item->again = cli_run_line(path, item->scenario->seed, item->scenario->overrides);
-    return true;
-}
-
-/* Baselines and reports identify scenarios by name. */
-static bool check_names(const struct cli_gate *gate, struct sim_error *error)
-{
-    for (size_t i = 0; i < gate->count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            const struct lab_scenario *one = gate->items[j].scenario, *other = gate->items[i].scenario;
-            if (strcmp(one->name, other->name) == 0)
-                return sim_fail(error, SIM_ERROR_INPUT,
-                                "%s: the name '%s' is also that of %s, and a baseline is looked up by name; "
-                                "give it another 'name'",
-                                other->path, other->name, one->path);
-        }
-    }
     return true;
 }
 
@@ -331,8 +281,14 @@ static bool read_gate(struct cli_gate *gate, struct sim_error *error)
         item->notes = json_array();
         if (!load_scenario(args, cli_argument(args, i), item, error))
             return false;
+        /* Baselines and reports identify scenarios by name. */
+        for (size_t j = 0; j < i; j++) {
+            if (!cli_names_differ(gate->items[j].scenario, item->scenario,
+                                  "a baseline is looked up by name; give it another 'name'", error))
+                return false;
+        }
     }
-    if (!check_names(gate, error) || !check_files(gate, error))
+    if (!check_files(gate, error))
         return false;
     for (size_t i = 0; i < gate->count && !args->is_quiet; i++) {
         if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
@@ -592,31 +548,29 @@ static void line(xmlTextWriterPtr writer, const char *before, const char *value)
     xmlTextWriterWriteString(writer, (const xmlChar *)whole);
 }
 
-static __attribute__((format(printf, 3, 4))) void property(xmlTextWriterPtr writer, const char *name,
-                                                           const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *value = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    begin(writer, "property");
-    attribute(writer, "name", "%s", name);
-    attribute(writer, "value", "%s", value);
-    xmlTextWriterEndElement(writer);
-}
-
 static void write_properties(xmlTextWriterPtr writer, const struct cli_checked *item)
 {
     const struct lab_result *result = item->result;
+    const struct {
+        const char *name;
+        char *value;
+    } properties[] = {{"scenario", g_strdup(item->scenario->path)},
+                      {"seed", g_strdup_printf("%" PRIu64, result->seed)},
+                      {"digest", g_strdup_printf("%016" PRIx64, result->digest)},
+                      {"version", g_strdup(BUCKETLAB_VERSION)},
+                      {"rows", g_strdup_printf("%" PRIu64, result->rows)},
+                      {"run", g_strdup_printf("%" PRId64, item->info.run)},
+                      {"replay", g_strdup(item->again)}};
     begin(writer, "properties");
-    property(writer, "scenario", "%s", item->scenario->path);
-    property(writer, "seed", "%" PRIu64, result->seed);
-    property(writer, "digest", "%016" PRIx64, result->digest);
-    property(writer, "version", "%s", BUCKETLAB_VERSION);
-    property(writer, "rows", "%" PRIu64, result->rows);
-    if (item->info.run != 0)
-        property(writer, "run", "%" PRId64, item->info.run);
-    property(writer, "replay", "%s", item->again);
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        if (item->info.run != 0 || strcmp(properties[i].name, "run") != 0) {
+            begin(writer, "property");
+            attribute(writer, "name", "%s", properties[i].name);
+            attribute(writer, "value", "%s", properties[i].value);
+            xmlTextWriterEndElement(writer);
+        }
+        g_free(properties[i].value);
+    }
     xmlTextWriterEndElement(writer);
 }
 

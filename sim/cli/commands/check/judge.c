@@ -719,6 +719,8 @@ static void tell_lines(const char *old, const char *now, char *buffer, size_t si
         gone--;
         come--;
     }
+    if (gone == head && come == head) /* only the last line break differs */
+        head--;
     if (come == head)
         snprintf(buffer, size, "%zu line%s gone before line %zu", gone - head, gone - head == 1 ? "" : "s",
                  head + 1);

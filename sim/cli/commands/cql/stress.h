@@ -37,10 +37,4 @@ void stress_distribution_of_size(const struct sim_size *size, char distribution[
 void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
                                   char distribution[STRESS_DISTRIBUTION_SIZE]);
 
-/* Writes the profile of one of the scenario's strategies, for which lab_statements_problem() must be NULL.
- * result: a run of the same scenario with this strategy, for its partition sizes; NULL: the strategy's exact
- * distribution of sizes is used. */
-bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t strategy,
-                      const struct lab_result *result, struct sim_error *error);
-
 #endif

@@ -279,58 +279,53 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
                     wanted, diff->a.stored.info.run);
 }
 
-static void add_pair(struct cli_diff_strategy *strategy, const struct lab_metrics *a,
-                     const struct lab_metrics *b)
+/* Adds the metrics of a run of each side, or, without pairs, of one side; the other is NULL. */
+static void add(struct cli_diff_strategy *strategy, const struct lab_metrics *a, const struct lab_metrics *b)
 {
+    const bool is_pair = a != NULL && b != NULL;
     for (size_t i = 0; i < strategy->count; i++) {
         struct cli_diff_figure *figure = &strategy->figures[i];
-        const struct lab_metric *one = lab_metrics_find(a, figure->name),
-                                *other = lab_metrics_find(b, figure->name);
-        if (one == NULL || other == NULL)
+        const struct lab_metric *one = a == NULL ? NULL : lab_metrics_find(a, figure->name),
+                                *other = b == NULL ? NULL : lab_metrics_find(b, figure->name);
+        const bool has_one = one != NULL && isfinite(one->value),
+                   has_other = other != NULL && isfinite(other->value);
+        if (is_pair && (one == NULL || other == NULL))
             continue;
-        figure->is_infinite = figure->is_infinite || isinf(one->value) || isinf(other->value);
-        if (!isfinite(one->value) || !isfinite(other->value))
+        figure->is_infinite = figure->is_infinite || (one != NULL && isinf(one->value)) ||
+                              (other != NULL && isinf(other->value));
+        if (is_pair && !(has_one && has_other))
             continue;
-        tune_sample_add(&figure->sample_a, one->value);
-        tune_sample_add(&figure->sample_b, other->value);
-        tune_sample_add(&figure->differences, other->value - one->value);
+        if (has_one)
+            tune_sample_add(&figure->sample_a, one->value);
+        if (has_other)
+            tune_sample_add(&figure->sample_b, other->value);
+        if (is_pair)
+            tune_sample_add(&figure->differences, other->value - one->value);
     }
 }
 
-static bool add_alone(struct store *store, const struct cli_diff_side *side, const char *label,
-                      struct cli_diff_strategy *strategy, bool is_a, struct sim_error *error)
-{
-    for (size_t i = 0; i < side->seed_count; i++) {
-        struct lab_metrics metrics = {.items = NULL};
-        bool is_fine = store_load_metrics(store, side->seeds[i].run, label, &metrics, error);
-        for (size_t j = 0; is_fine && j < strategy->count; j++) {
-            struct cli_diff_figure *figure = &strategy->figures[j];
-            const struct lab_metric *metric = lab_metrics_find(&metrics, figure->name);
-            figure->is_infinite = figure->is_infinite || (metric != NULL && isinf(metric->value));
-            if (metric != NULL && isfinite(metric->value))
-                tune_sample_add(is_a ? &figure->sample_a : &figure->sample_b, metric->value);
-        }
-        free(metrics.items);
-        if (!is_fine)
-            return false;
-    }
-    return true;
-}
-
+/* The runs are those of the pairs, or all of each side. */
 static bool observe(const struct cli_diff *diff, struct store *store, struct cli_diff_strategy *strategy,
                     struct sim_error *error)
 {
-    if (diff->test == CLI_DIFF_WELCH)
-        return add_alone(store, &diff->a, strategy->a->label, strategy, true, error) &&
-               add_alone(store, &diff->b, strategy->b->label, strategy, false, error);
+    const struct store_seed *in_a = diff->a.seeds, *in_b = diff->b.seeds;
+    const bool is_paired = diff->test == CLI_DIFF_PAIRED;
+    const size_t both = diff->a.seed_count + diff->b.seed_count, count = is_paired ? diff->pair_count
+                                                                         : diff->test == CLI_DIFF_WELCH ? both
+                                                                                                        : 0;
     bool is_fine = true;
-    for (size_t i = 0; is_fine && diff->test == CLI_DIFF_PAIRED && i < diff->pair_count; i++) {
-        const struct cli_diff_pair *pair = &diff->pairs[i];
+    for (size_t i = 0; is_fine && i < count; i++) {
+        const bool has_a = is_paired || i < diff->a.seed_count, has_b = is_paired || !has_a;
         struct lab_metrics a = {.items = NULL}, b = {.items = NULL};
-        is_fine = store_load_metrics(store, pair->run_a, strategy->a->label, &a, error) &&
-                  store_load_metrics(store, pair->run_b, strategy->b->label, &b, error);
+        if (has_a)
+            is_fine = store_load_metrics(store, is_paired ? diff->pairs[i].run_a : in_a[i].run,
+                                         strategy->a->label, &a, error);
+        if (is_fine && has_b)
+            is_fine =
+                store_load_metrics(store, is_paired ? diff->pairs[i].run_b : in_b[i - diff->a.seed_count].run,
+                                   strategy->b->label, &b, error);
         if (is_fine)
-            add_pair(strategy, &a, &b);
+            add(strategy, has_a ? &a : NULL, has_b ? &b : NULL);
         free(a.items);
         free(b.items);
     }
@@ -494,8 +489,6 @@ static const struct cli_option options[] = {
     {CLI_OPTION_DB},
     {CLI_OPTION_FILES},
     {CLI_OPTION_JOBS},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Loads "3", "last" or "3:LABEL". */

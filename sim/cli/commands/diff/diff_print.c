@@ -13,6 +13,7 @@
 #include "cli/text.h"
 #include "diff.h"
 #include "lab/metric.h"
+#include "lab/setting.h"
 
 /* The largest table for the lines between the first and the last difference; if it would be larger, all of
  * these lines count as changed. */
@@ -136,8 +137,8 @@ static void print_ground(const struct cli_diff *diff)
 static void print_heading(const struct cli_diff_strategy *strategy)
 {
     char a[CLI_SETTINGS_SIZE], b[CLI_SETTINGS_SIZE];
-    cli_settings(&strategy->a->settings, a);
-    cli_settings(&strategy->b->settings, b);
+    lab_settings_text(&strategy->a->settings, a, sizeof a);
+    lab_settings_text(&strategy->b->settings, b, sizeof b);
     putchar('\n');
     cli_print_text(stdout, strategy->a->label);
     if (strcmp(strategy->a->label, strategy->b->label) != 0) {
@@ -265,25 +266,34 @@ static void print_strategy(const struct cli_diff *diff, const struct cli_diff_st
     json_decref(rows);
 }
 
+/* The strategies of a side that the other side does not have; none if either side is a single strategy. */
+static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_side *side)
+{
+    const struct cli_diff_side *other = side == &diff->a ? &diff->b : &diff->a;
+    json_t *list = json_array();
+    for (size_t i = 0; i < side->result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &side->result->strategies[i];
+        if (side->label == NULL && other->label == NULL && !cli_diff_is_matched(diff, strategy))
+            list = cli_json_append(list, json_string(strategy->label));
+    }
+    return list;
+}
+
 static void print_alone(const struct cli_diff *diff)
 {
     for (int side = 0; side < 2; side++) {
-        const struct cli_diff_side *one = side == 0 ? &diff->a : &diff->b;
-        bool is_first = true;
-        size_t column = strlen("only in a:");
-        for (size_t i = 0; i < one->result->strategy_count && one->label == NULL; i++) {
-            const struct lab_strategy_result *strategy = &one->result->strategies[i];
-            /* If the other side is a single strategy, the other strategies of this side are left out on
-             * purpose. */
-            if (cli_diff_is_matched(diff, strategy) || (side == 0 ? diff->b.label : diff->a.label) != NULL)
-                continue;
-            fputs(!is_first ? "," : side == 0 ? "\nonly in a:" : "\nonly in b:", stdout);
+        json_t *labels = alone_json(diff, side == 0 ? &diff->a : &diff->b), *label;
+        size_t column = strlen("only in a:"), i;
+        json_array_foreach(labels, i, label)
+        {
+            const char *text = json_string_value(label);
+            fputs(i > 0 ? "," : side == 0 ? "\nonly in a:" : "\nonly in b:", stdout);
             /* With room for a comma after it. */
-            size_t after = cli_print_wrapped(strategy->label, column + 1);
-            column = after > cli_text_width(strategy->label) ? after : after + 1;
-            is_first = false;
+            const size_t after = cli_print_wrapped(text, column + 1);
+            column = after > cli_text_width(text) ? after : after + 1;
         }
-        fputs(is_first ? "" : "\n", stdout);
+        fputs(json_array_size(labels) == 0 ? "" : "\n", stdout);
+        json_decref(labels);
     }
 }
 
@@ -396,18 +406,6 @@ static json_t *strategies_json(const struct cli_diff *diff)
                              {"label_b", json_string(strategy->b->label)},
                              {"metrics", metrics_json(strategy)}, {"only_in_a", names_json(strategy, true)},
                              {"only_in_b", names_json(strategy, false)}, {"sizes", gap_json(strategy)}));
-    }
-    return list;
-}
-
-static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_side *side)
-{
-    const struct cli_diff_side *other = side == &diff->a ? &diff->b : &diff->a;
-    json_t *list = json_array();
-    for (size_t i = 0; i < side->result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &side->result->strategies[i];
-        if (side->label == NULL && other->label == NULL && !cli_diff_is_matched(diff, strategy))
-            list = cli_json_append(list, json_string(strategy->label));
     }
     return list;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/events.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/time.h"
@@ -144,18 +145,6 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     return is_fine;
 }
 
-/* Strategies do not interact, so a strategy that is run alone has the same events. */
-static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out)
-{
-    *out = *scenario;
-    out->strategy_count = 1;
-    out->expect_count = 0;
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (strcmp(scenario->strategies[i].label, label) == 0)
-            out->strategies = &scenario->strategies[i];
-    }
-}
-
 /* A line begins with seconds and nanoseconds since the start. */
 static void hear(void *context, const char *text)
 {
@@ -178,19 +167,19 @@ static bool hear_events(const struct cli_args *args, const char *path, struct cl
                         struct sim_error *error)
 {
     const struct cli_breach *breach = &finding->after;
-    struct lab_scenario *scenario, alone;
+    struct lab_scenario *scenario;
     struct hearing hearing = {.until_ns = breach->since_ns, .lines = &finding->lines};
-    struct cli_execution execution = {.scenario = &alone, .jobs = 1, .listener = &hearing.listener};
+    size_t strategy = 0;
     if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
         return false;
-    only_strategy(scenario, breach->label, &alone);
+    while (strcmp(scenario->strategies[strategy].label, breach->label) != 0)
+        strategy++;
     hearing.listener.event_trace = (struct lab_event_trace){
         .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-    bool is_fine =
-        cli_execute(args, &execution, error) || hearing.listener.is_over || args->signals->caught != 0;
+    bool is_fine = cli_execute_alone(args, scenario, strategy, &hearing.listener, error) ||
+                   hearing.listener.is_over || args->signals->caught != 0;
     if (is_fine)
         *error = (struct sim_error){SIM_ERROR_NONE, ""};
-    lab_result_destroy(execution.result);
     lab_scenario_destroy(scenario);
     return is_fine;
 }

@@ -516,8 +516,6 @@ static const struct cli_option options[] = {
     {"out", "DIR",
      "folder of the shrunk scenario (default\n"
      "bucketlab-out)"},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 struct job {
@@ -667,14 +665,9 @@ static bool read_base(const struct cli_args *args, struct job *job, struct sim_e
 static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
 {
     const char *text = cli_value(args, "seeds", campaign->for_ms > 0 ? "1.." : "1..1000");
-    const char *dots = strstr(text, "..");
-    char first[24] = "";
-    bool is_open = dots != NULL && dots[2] == '\0' && campaign->for_ms > 0;
-    campaign->last = INT64_MAX;
-    if (dots != NULL && (size_t)(dots - text) < sizeof first)
-        snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-    if (dots == NULL || lab_quantity_whole(first, &campaign->first) != NULL ||
-        (!is_open && lab_quantity_whole(dots + 2, &campaign->last) != NULL))
+    const bool is_open = campaign->for_ms > 0 && g_str_has_suffix(text, "..");
+    g_autofree char *whole = is_open ? g_strdup_printf("%s%" PRId64, text, INT64_MAX) : g_strdup(text);
+    if (!cli_pair(whole, "..", &campaign->first, &campaign->last))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds %s: not a range; give two whole numbers, as in --seeds 1..1000",
                         text);

@@ -24,8 +24,6 @@ static const struct cli_option options[] = {
     {"bits", "N", "bits that the strategy takes, 1 to 32 (default 9)"},
     {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
     {"kind", "timeuuid|uuid4|uuid7|ulid|snowflake|bytes", "(default: that of most ids)"},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 static json_t *describe_worst(const struct ids_bits *bits)

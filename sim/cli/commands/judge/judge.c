@@ -19,8 +19,6 @@ static const struct cli_option options[] = {{"tables", "FILE",
                                              "the rows, states and counters that were read back\n"
                                              "at the end"},
                                             {CLI_OPTION_SET},
-                                            {CLI_OPTION_JSON},
-                                            {CLI_OPTION_QUIET},
                                             {NULL, NULL, NULL}};
 
 struct job {

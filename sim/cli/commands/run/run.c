@@ -88,8 +88,6 @@ static const struct cli_option run_options[] = {
      "from the start, at full cost"},
     {"for", "DURATION", "with --continue: how much longer, in virtual time"},
     {CLI_OPTION_JOBS},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 struct job {
@@ -144,22 +142,12 @@ static bool load_scenarios(struct batch *batch, struct sim_error *error)
             !lab_expects_check(job->scenario, error))
             return false;
         job->path = cli_absolute(cli_argument(args, i));
-    }
-    return true;
-}
-
-/* Checks that names are unique, since charts are named after them. */
-static bool check_names(const struct batch *batch, struct sim_error *error)
-{
-    for (size_t i = 0; batch->has_charts && i < batch->count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            const struct lab_scenario *one = batch->jobs[j].scenario, *other = batch->jobs[i].scenario;
-            if (strcmp(one->name, other->name) == 0)
-                return sim_fail(
-                    error, SIM_ERROR_INPUT,
-                    "%s: the name '%s' is also that of %s, and their charts would be the same file; "
-                    "run them one by one with --out, or with --no-charts",
-                    other->path, other->name, one->path);
+        for (size_t j = 0; batch->has_charts && j < i; j++) {
+            if (!cli_names_differ(batch->jobs[j].scenario, job->scenario,
+                                  "their charts would be the same file; run them one by one with --out, or "
+                                  "with --no-charts",
+                                  error))
+                return false;
         }
     }
     return true;
@@ -200,7 +188,7 @@ static bool read_batch(struct batch *batch, struct sim_error *error)
     batch->has_charts = !cli_has(args, "no-charts");
     batch->is_stored = !cli_has(args, "no-store");
     if (!cli_charts_read(args, &batch->charts, error) || !load_scenarios(batch, error) ||
-        !check_names(batch, error) || !check_outputs(batch, error) ||
+        !check_outputs(batch, error) ||
         !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error) ||
         (batch->is_stored && !check_database(args->database, error)))
         return false;
@@ -377,7 +365,7 @@ const struct cli_command cli_run = {
     .run = run,
 };
 
-static const struct cli_option init_options[] = {{CLI_OPTION_QUIET}, {NULL, NULL, NULL}};
+static const struct cli_option init_options[] = {{NULL, NULL, NULL}};
 
 static bool ends_in_yaml(const char *name)
 {
@@ -425,6 +413,7 @@ const struct cli_command cli_init = {
     .summary = "write a commented starter scenario (default scenario.yaml)",
     .example = "  bucketlab init chat\n  bucketlab run chat.yaml\n",
     .options = init_options,
+    .has_no_json = true,
     .least = 0,
     .most = 1,
     .run = init,

@@ -45,8 +45,6 @@ static const struct cli_option options[] = {{CLI_OPTION_SEED},
                                             {"csv", "FILE", "write every figure of every point"},
                                             {CLI_OPTION_DB},
                                             {CLI_OPTION_JOBS},
-                                            {CLI_OPTION_JSON},
-                                            {CLI_OPTION_QUIET},
                                             {NULL, NULL, NULL}};
 
 struct sweeper {
@@ -88,12 +86,8 @@ static const struct headline headlines[] = {
 
 static bool read_shard(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
 {
-    const char *text = cli_value(args, "shard", "1/1"), *slash = strchr(text, '/');
-    char first[CLI_NUMBER_SIZE] = "";
-    if (slash != NULL && (size_t)(slash - text) < sizeof first)
-        snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
-    if (slash == NULL || lab_quantity_whole(first, &sweeper->shard) != NULL ||
-        lab_quantity_whole(slash + 1, &sweeper->shards) != NULL)
+    const char *text = cli_value(args, "shard", "1/1");
+    if (!cli_pair(text, "/", &sweeper->shard, &sweeper->shards))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --shard %s: not a part; give two whole numbers, as in --shard 1/4", text);
     if (sweeper->shard < 1 || sweeper->shard > sweeper->shards)

@@ -445,8 +445,6 @@ static const struct cli_option options[] = {
     {"anonymise", "FILE", "write the rows with numbers instead of keys; - for stdout"},
     {"scenario", "FILE", "write a scenario of these rows, for run and tune"},
     {"emit-scenario", "FILE", "write a synthetic scenario fitted to the trace"},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* A scenario with only the trace, so that the fields are read as in any scenario. */
@@ -587,8 +585,8 @@ static json_t *day_json(const struct trace_summary *summary)
                       {"quietest_over_mean", cli_json_number(summary->quietest_over_mean)});
 }
 
-static bool print_json(const char *file, const struct trace_summary *summary, const struct trace_fit *fit,
-                       const char *fitted, struct sim_error *error)
+static bool print_json(const char *file, const struct trace_summary *summary, json_t *fit,
+                       struct sim_error *error)
 {
     char first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
     sim_time_format(summary->first_ns, first);
@@ -612,8 +610,7 @@ static bool print_json(const char *file, const struct trace_summary *summary, co
                    {"second_half_over_first",
                     summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()},
                    {"doubles_days", cli_json_number(tune_growth_doubles(&summary->growth))},
-                   {"day", day_json(summary)},
-                   {"fit", fitted == NULL ? json_null() : trace_fit_json(fit, fitted)}),
+                   {"day", day_json(summary)}, {"fit", fit}),
         error);
 }
 
@@ -621,7 +618,6 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
                      struct sim_error *error)
 {
     struct trace_summary summary;
-    struct trace_fit fit;
     const char *file = cli_argument(args, 0), *fitted = cli_value(args, "emit-scenario", NULL);
     const char *written = cli_value(args, "scenario", NULL);
     if (!args->is_quiet)
@@ -636,13 +632,16 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
         cli_print_text(stdout, written);
         cli_print_line(stdout, "; next: bucketlab tune ", written);
     }
-    is_fine = is_fine && (fitted == NULL || (trace_fit_make(scenario, &summary, &fit, error) &&
-                                             trace_fit_write(&fit, fitted, error)));
-    if (is_fine && args->is_json)
-        is_fine = print_json(file, &summary, &fit, fitted, error);
-    else if (is_fine && fitted != NULL)
-        trace_fit_print(&fit, fitted);
-    is_fine = is_fine && (fitted == NULL || trace_fit_judge(&fit, fitted, error));
+    json_t *fit = NULL;
+    struct sim_error of_fit = {.class = SIM_ERROR_NONE};
+    if (is_fine && fitted != NULL)
+        trace_fit(scenario, &summary, fitted, args->is_json, &fit, &of_fit);
+    if (is_fine && args->is_json && (of_fit.class == SIM_ERROR_NONE || of_fit.class == SIM_ERROR_CHECK))
+        is_fine = print_json(file, &summary, fit == NULL ? json_null() : fit, error);
+    if (is_fine && of_fit.class != SIM_ERROR_NONE) {
+        *error = of_fit;
+        is_fine = false;
+    }
     trace_summary_clear(&summary);
     return is_fine;
 }

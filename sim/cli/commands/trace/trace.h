@@ -55,29 +55,10 @@ uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double sh
 
 /* --- trace_fit.c: a synthetic scenario whose partitions are close to the trace's */
 
-#define TRACE_FIT_STRATEGIES 5
-#define TRACE_FIT_FIGURES    4 /* figures per strategy: p50 and p99 of rows, p50 and p99 of bytes */
-#define TRACE_FIT_TEXT_SIZE  8192
-#define TRACE_FIT_WITHIN     0.15
-
-struct trace_fit {
-    const struct lab_scenario *trace;
-    const struct trace_summary *summary;
-    char strategies[512];
-    size_t of_each; /* number of figures per strategy; 2 when the trace has no sizes */
-    double wanted[TRACE_FIT_STRATEGIES][TRACE_FIT_FIGURES], found[TRACE_FIT_STRATEGIES][TRACE_FIT_FIGURES];
-    double off; /* largest deviation of all figures */
-    size_t worst_strategy, worst_figure;
-    char text[TRACE_FIT_TEXT_SIZE]; /* the scenario */
-};
-
-/* Fits on one seed, and compares on another seed, whose figures are in `found`. */
-bool trace_fit_make(const struct lab_scenario *trace, const struct trace_summary *summary,
-                    struct trace_fit *out, struct sim_error *error);
-bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_error *error);
-void trace_fit_print(const struct trace_fit *fit, const char *path);
-json_t *trace_fit_json(const struct trace_fit *fit, const char *path);
-/* Fails with SIM_ERROR_CHECK when a figure deviates by more than TRACE_FIT_WITHIN. */
-bool trace_fit_judge(const struct trace_fit *fit, const char *path, struct sim_error *error);
+/* Fits a scenario on one seed, compares it on another, writes it to path, and describes it: prints it, or,
+ * with is_json, sets *json. Fails with SIM_ERROR_CHECK, with all this done, when a figure deviates too
+ * much. */
+bool trace_fit(const struct lab_scenario *trace, const struct trace_summary *summary, const char *path,
+               bool is_json, json_t **json, struct sim_error *error);
 
 #endif

@@ -17,6 +17,22 @@
 #include "lab/run.h"
 #include "trace.h"
 
+#define TRACE_FIT_STRATEGIES 5
+#define TRACE_FIT_FIGURES    4 /* figures per strategy: p50 and p99 of rows, p50 and p99 of bytes */
+#define TRACE_FIT_TEXT_SIZE  8192
+#define TRACE_FIT_WITHIN     0.15
+
+struct fit {
+    const struct lab_scenario *trace;
+    const struct trace_summary *summary;
+    char strategies[512];
+    size_t of_each; /* number of figures per strategy; 2 when the trace has no sizes */
+    double wanted[TRACE_FIT_STRATEGIES][TRACE_FIT_FIGURES], found[TRACE_FIT_STRATEGIES][TRACE_FIT_FIGURES];
+    double off; /* largest deviation of all figures */
+    size_t worst_strategy, worst_figure;
+    char text[TRACE_FIT_TEXT_SIZE]; /* the scenario */
+};
+
 #define FIT_SEEDS       2 /* the seeds 1 and 2 */
 #define JUDGE_SEED      3
 #define NEAR_ENOUGH     (TRACE_FIT_WITHIN / 2) /* a deviation at which no further trials are made */
@@ -81,7 +97,7 @@ static double fit_zipf(const struct trace_summary *summary)
 }
 
 /* Makes strategies whose partitions have an eighth of a mean key's rows, or an eighth of the span. */
-static void make_strategies(struct trace_fit *fit)
+static void make_strategies(struct fit *fit)
 {
     const struct trace_summary *summary = fit->summary;
     uint64_t rows = summary->rows / summary->keys / PARTS, window_s;
@@ -165,7 +181,7 @@ static bool trace_fit_has_late(const struct trace_summary *summary)
     return summary->late_rows > 0 && summary->late_mean_ns <= fmin(LATE_MEAN_MOST, LATE_SPANS_MOST * span_ns);
 }
 
-static void make_text(struct trace_fit *fit, const struct shape *shape, unsigned seed)
+static void make_text(struct fit *fit, const struct shape *shape, unsigned seed)
 {
     const struct trace_summary *summary = fit->summary;
     char start[SIM_TIME_TEXT_SIZE], *text = fit->text;
@@ -193,7 +209,7 @@ static void make_text(struct trace_fit *fit, const struct shape *shape, unsigned
     put(text, "strategies: %s\n", fit->strategies);
 }
 
-static bool figures_of(const struct lab_scenario *scenario, const struct trace_fit *fit,
+static bool figures_of(const struct lab_scenario *scenario, const struct fit *fit,
                        double out[][TRACE_FIT_FIGURES], struct sim_error *error)
 {
     static const char *const names[TRACE_FIT_FIGURES] = {"partitions.all.rows.p50", "partitions.all.rows.p99",
@@ -213,7 +229,7 @@ static bool figures_of(const struct lab_scenario *scenario, const struct trace_f
     return true;
 }
 
-static bool run_trace(struct trace_fit *fit, struct sim_error *error)
+static bool run_trace(struct fit *fit, struct sim_error *error)
 {
     char strategies[sizeof fit->strategies + 16];
     struct lab_scenario *scenario;
@@ -234,8 +250,7 @@ static double trace_fit_off(double found, double wanted)
 }
 
 /* Runs the scenario of a shape, and computes its deviation. */
-static bool try_shape(struct trace_fit *fit, const struct shape *shape, unsigned seed,
-                      struct sim_error *error)
+static bool try_shape(struct fit *fit, const struct shape *shape, unsigned seed, struct sim_error *error)
 {
     struct lab_scenario *scenario;
     make_text(fit, shape, seed);
@@ -257,7 +272,7 @@ static bool try_shape(struct trace_fit *fit, const struct shape *shape, unsigned
 }
 
 /* Judges a shape by its worst seed. */
-static bool try_better(struct trace_fit *fit, const struct shape *shape, struct shape *best, double *least,
+static bool try_better(struct fit *fit, const struct shape *shape, struct shape *best, double *least,
                        struct sim_error *error)
 {
     double off = 0;
@@ -276,7 +291,7 @@ static bool try_better(struct trace_fit *fit, const struct shape *shape, struct 
 }
 
 /* Tries shapes without bursts first, from the simplest on; then bursts with the best of these. */
-static bool find_shape(struct trace_fit *fit, struct shape *best, struct sim_error *error)
+static bool find_shape(struct fit *fit, struct shape *best, struct sim_error *error)
 {
     double least = (double)INFINITY;
     bool has_parts = parts_differ(fit->summary);
@@ -293,11 +308,11 @@ static bool find_shape(struct trace_fit *fit, struct shape *best, struct sim_err
     return true;
 }
 
-bool trace_fit_make(const struct lab_scenario *trace, const struct trace_summary *summary,
-                    struct trace_fit *out, struct sim_error *error)
+static bool make_fit(const struct lab_scenario *trace, const struct trace_summary *summary, struct fit *out,
+                     struct sim_error *error)
 {
     struct shape best = shapes[0];
-    *out = (struct trace_fit){
+    *out = (struct fit){
         .trace = trace, .summary = summary, .of_each = summary->has_sizes ? TRACE_FIT_FIGURES : 2};
     make_strategies(out);
     return run_trace(out, error) && find_shape(out, &best, error) && try_shape(out, &best, JUDGE_SEED, error);
@@ -308,7 +323,7 @@ static const char *const labels[TRACE_FIT_STRATEGIES] = {"unbucketed", "time", "
 static const char *const figures[TRACE_FIT_FIGURES] = {"rows p50", "rows p99", "bytes p50", "bytes p99"};
 static const char *const members[TRACE_FIT_FIGURES] = {"rows_p50", "rows_p99", "bytes_p50", "bytes_p99"};
 
-static void print_table(FILE *file, const struct trace_fit *fit, const char *lead)
+static void print_table(FILE *file, const struct fit *fit, const char *lead)
 {
     static const struct cli_column columns[] = {
         {"strategy", "strategy", CLI_LABEL, .group = NULL}, {"partition", "figure", CLI_WORDS, .group = NULL},
@@ -331,7 +346,7 @@ static void print_table(FILE *file, const struct trace_fit *fit, const char *lea
 }
 
 /* What the scenario has of the trace's late rows; NULL when the trace has none. */
-static const char *late_text(const struct trace_fit *fit)
+static const char *late_text(const struct fit *fit)
 {
     if (fit->summary->late_rows == 0)
         return NULL;
@@ -343,7 +358,7 @@ static const char *late_text(const struct trace_fit *fit)
                  "the span, is the most on average";
 }
 
-bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_error *error)
+static bool write_fit(const struct fit *fit, const char *path, struct sim_error *error)
 {
     char *whole = NULL;
     size_t size;
@@ -363,7 +378,7 @@ bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_e
     return is_fine;
 }
 
-void trace_fit_print(const struct trace_fit *fit, const char *path)
+static void print_fit(const struct fit *fit, const char *path)
 {
     printf("\n%s: a scenario fitted to the trace, judged on a seed that it was not fitted on\n\n", path);
     print_table(stdout, fit, "  ");
@@ -374,7 +389,7 @@ void trace_fit_print(const struct trace_fit *fit, const char *path)
     fflush(stdout);
 }
 
-json_t *trace_fit_json(const struct trace_fit *fit, const char *path)
+static json_t *as_json(const struct fit *fit, const char *path)
 {
     json_t *strategies = json_object();
     for (size_t i = 0; i < TRACE_FIT_STRATEGIES; i++) {
@@ -390,7 +405,7 @@ json_t *trace_fit_json(const struct trace_fit *fit, const char *path)
                       {"strategies", strategies});
 }
 
-bool trace_fit_judge(const struct trace_fit *fit, const char *path, struct sim_error *error)
+static bool judge(const struct fit *fit, const char *path, struct sim_error *error)
 {
     size_t strategy = fit->worst_strategy, figure = fit->worst_figure;
     return fit->off <= TRACE_FIT_WITHIN ||
@@ -400,4 +415,17 @@ bool trace_fit_judge(const struct trace_fit *fit, const char *path, struct sim_e
                "allowed; run the trace itself, or change the scenario by hand",
                path, figures[figure], labels[strategy], fit->found[strategy][figure],
                fit->wanted[strategy][figure], 100 * fit->off, 100 * TRACE_FIT_WITHIN);
+}
+
+bool trace_fit(const struct lab_scenario *trace, const struct trace_summary *summary, const char *path,
+               bool is_json, json_t **json, struct sim_error *error)
+{
+    struct fit fit;
+    if (!make_fit(trace, summary, &fit, error) || !write_fit(&fit, path, error))
+        return false;
+    if (is_json)
+        *json = as_json(&fit, path);
+    else
+        print_fit(&fit, path);
+    return judge(&fit, path, error);
 }

@@ -31,8 +31,6 @@ static const struct cli_option options[] = {
     {"quantile", "P",
      "show the least N with P(rows <= N) >= P; repeatable\n"
      "(default 0.001 0.01 0.5 0.99 0.999)"},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Above this mean, sizes would not be exact in binary64, and their tails would not fit into 64 bits. */

@@ -44,8 +44,6 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT},
     {"no-charts", NULL, "draw no charts"},
     {CLI_OPTION_JOBS},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Tuning with and without a scenario has different options. */

@@ -307,8 +307,6 @@ static const struct cli_option options[] = {
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "sstablepartitions|tablehistograms|large_partitions", "(default: detected)"},
     {CLI_OPTION_DB},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 static bool read_share(const struct cli_args *args, const char *name, const char *fallback, double *out,

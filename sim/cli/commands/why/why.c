@@ -249,8 +249,6 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {"slow", "DURATION", "rows that took this long or longer are slow (default\n100ms)"},
     {CLI_OPTION_JOBS},
-    {CLI_OPTION_JSON},
-    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 static bool check(const struct lab_scenario *scenario, struct sim_error *error)

@@ -41,10 +41,11 @@ struct cli_args {
 
 struct cli_command {
     const char *name;
-    const char *arguments; /* "SCENARIO...", as in the synopsis */
-    const char *summary;   /* one line */
-    const char *example;   /* command lines, each with a line break */
-    const struct cli_option *options;
+    const char *arguments;            /* "SCENARIO...", as in the synopsis */
+    const char *summary;              /* one line */
+    const char *example;              /* command lines, each with a line break */
+    const struct cli_option *options; /* without --json, --quiet and --help */
+    bool has_no_json;
     size_t least, most; /* number of arguments in addition to the options */
     bool (*run)(const struct cli_args *args, struct sim_error *error);
 };
@@ -55,12 +56,12 @@ struct cli_command {
 #define CLI_OPTION_DB     "db", "FILE", "the run database (default bucketlab.db)"
 #define CLI_OPTION_OUT    "out", "DIR", "folder of the charts (default bucketlab-out)"
 #define CLI_OPTION_JOBS   "jobs", "N", "worker threads (default: as many as processors)"
-#define CLI_OPTION_JSON   "json", NULL, "JSON on stdout, and nothing else there"
-#define CLI_OPTION_QUIET  "quiet", NULL, "no progress on stderr"
 #define CLI_OPTION_SEED   "seed", "N", "use this seed instead of the scenario's"
 #define CLI_OPTION_SET    "set", "PATH=VALUE", "change one field of the scenario; repeatable"
 #define CLI_OPTION_FORMAT "format", "png|svg|pdf|html,...", "repeatable (default png)"
 
+/* The options of a command, in order, also those that all have; NULL after the last. */
+const struct cli_option *cli_option_at(const struct cli_command *command, size_t index);
 /* Parses argv, where argv[0] is the command's name; ranks: NULL when there are no others. On false the error
  * is SIM_ERROR_INPUT. The caller must call cli_args_free() in either case. */
 bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
@@ -85,6 +86,8 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
                struct sim_error *error);
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error);
+/* Parses two whole numbers, as in "1/4" or "1..1000". */
+bool cli_pair(const char *text, const char *between, uint64_t *first, uint64_t *second);
 /* Parses the value of --NAME, a duration of at least least_ns. */
 bool cli_duration(const struct cli_args *args, const char *name, int64_t least_ns, int64_t *out_ns,
                   struct sim_error *error);

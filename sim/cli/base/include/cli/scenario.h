@@ -14,6 +14,9 @@
 /* Loads a scenario with the values of --seed, --set and --sample, as far as the command has these options. */
 bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab_scenario **out,
                        struct sim_error *error);
+/* Fails when two scenarios have one name; why: what is wrong with that, and the remedy. */
+bool cli_names_differ(const struct lab_scenario *one, const struct lab_scenario *other, const char *why,
+                      struct sim_error *error);
 /* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s", which the
  * caller must free. overrides: one per line. */
 char *cli_run_line(const char *path, uint64_t seed, const char *overrides);

@@ -65,6 +65,11 @@ struct cli_difference {
 bool cli_difference_find(const struct lab_event_log *one, const struct lab_event_log *other,
                          struct cli_difference *out);
 
+/* Runs one strategy with a listener. Strategies do not interact, so a strategy that is run alone has the same
+ * events. */
+bool cli_execute_alone(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                       struct cli_listener *listener, struct sim_error *error);
+
 #define CLI_EVENT_SIZE 512
 /* Runs one strategy again, and writes the event `difference->first` to buffer: "0.017868470 s: kind 3 ...",
  * or "" when there is no such event now. Returns false when that run failed or was interrupted. */

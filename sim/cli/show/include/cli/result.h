@@ -24,9 +24,8 @@ void cli_print_answer(const struct report_answer *answer);
 bool cli_print_agents(const struct lab_result *result, struct sim_error *error);
 /* The value of a metric; NaN when there is none. */
 double cli_figure(const struct lab_metrics *metrics, const char *name);
-/* A strategy's settings as in a scenario: "bits: 9, threshold: 40, coordination: three-state". */
+/* A strategy's settings as in a scenario (lab_settings_text()). */
 #define CLI_SETTINGS_SIZE 4096
-void cli_settings(const struct lab_settings *settings, char buffer[CLI_SETTINGS_SIZE]);
 /* Prints the settings of all strategies, a paragraph each. scenario: for settings that a result does not have
  * (changes and how readers read); NULL when it cannot be parsed again. */
 void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario);
