@@ -89,19 +89,11 @@ static void test_contest_without_memory_fails_clean(void **state)
 {
     (void)state;
     compete_with_refusals(stream, 400, false);
-}
-
-static void test_contest_with_a_lead_without_memory_fails_clean(void **state)
-{
-    (void)state;
     compete_with_refusals(cluster, 400, true);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contest_without_memory_fails_clean),
-        cmocka_unit_test(test_contest_with_a_lead_without_memory_fails_clean),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contest_without_memory_fails_clean)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

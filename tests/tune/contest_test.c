@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "../lab/scenario_of.h"
-#include "kernel/time.h"
+#include "lab/setting.h"
 #include "tune/contest.h"
 
 #define STREAM                                                                                               \
@@ -103,21 +103,21 @@ static void assert_same(const struct tune_contest *one, const struct tune_contes
     assert_int_equal(one->led, other->led);
 }
 
-/* On one thread: several threads may finish a run that is no longer needed. Returns the number of steps that
+/* Several threads may finish a run that is no longer needed. Returns the number of steps that
  * were recalled. */
-static uint64_t compete(struct tune_contest *contest, const struct lab_scenario *scenario,
+static uint64_t compete(struct tune_contest *contest, const struct lab_scenario *scenario, uint32_t threads,
                         const struct tune_memory *memory)
 {
     struct sim_error error;
     struct lab_progress progress = {0};
     begin(contest, scenario);
     contest->memory = memory;
-    if (!tune_contest_run(contest, 1, &progress, &error))
+    if (!tune_contest_run(contest, threads, &progress, &error))
         fail_msg("%s", error.text);
     return progress.recalled;
 }
 
-static void test_contest_with_stored_runs_gives_the_same_result(void **state)
+static void test_contest_of_any_threads_or_stored_runs_is_the_same(void **state)
 {
     static const char *const texts[] = {
         HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 4, risk: 2%}\nstrategies: [time: {window: 6h}]\n",
@@ -129,11 +129,13 @@ static void test_contest_with_stored_runs_gives_the_same_result(void **state)
     const struct tune_memory memory = {&notebook, recall, keep};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct tune_contest plain, first, second, third;
+        struct tune_contest plain, many, first, second, third;
         struct lab_scenario *scenario = scenario_of("", texts[i]);
         notebook = (struct notebook){.lock = PTHREAD_MUTEX_INITIALIZER};
-        compete(&plain, scenario, NULL);
-        const uint64_t own = compete(&first, scenario, &memory);
+        compete(&plain, scenario, 1, NULL);
+        compete(&many, scenario, 3, NULL);
+        assert_same(&plain, &many);
+        const uint64_t own = compete(&first, scenario, 1, &memory);
         size_t all = notebook.made;
         assert_int_equal(first.led != SIZE_MAX, i == 1);
         assert_same(&plain, &first);
@@ -142,16 +144,16 @@ static void test_contest_with_stored_runs_gives_the_same_result(void **state)
             for (size_t k = 0; k < j; k++)
                 assert_true(notebook.jobs[j] != notebook.jobs[k]);
         }
-        assert_true(compete(&second, scenario, &memory) > own);
+        assert_true(compete(&second, scenario, 1, &memory) > own);
         assert_int_equal(notebook.made, all);
         assert_same(&plain, &second);
         /* The contest was stopped in the middle of runs that were made together. */
         notebook.count = all / 3;
-        compete(&third, scenario, &memory);
+        compete(&third, scenario, 1, &memory);
         assert_int_equal(notebook.made, all + all - all / 3);
         assert_same(&plain, &third);
-        struct tune_contest *const contests[] = {&plain, &first, &second, &third};
-        for (size_t j = 0; j < 4; j++)
+        struct tune_contest *const contests[] = {&plain, &many, &first, &second, &third};
+        for (size_t j = 0; j < 5; j++)
             tune_contest_clear(contests[j]);
         lab_scenario_destroy(scenario);
     }
@@ -278,24 +280,6 @@ static void test_margins_are_confirmed_by_runs(void **state)
         lab_scenario_destroy(scenario);
     }
     assert_true(decided > 20 && failed > 1);
-}
-
-static void test_contest_of_any_threads_is_the_same(void **state)
-{
-    struct tune_contest one, three;
-    struct sim_error error;
-    struct lab_scenario *scenario =
-        scenario_of("", HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 4, risk: 2%}\n"
-                             "strategies: [time: {window: 6h}]\n");
-    (void)state;
-    begin(&one, scenario);
-    begin(&three, scenario);
-    if (!tune_contest_run(&one, 1, NULL, &error) || !tune_contest_run(&three, 3, NULL, &error))
-        fail_msg("%s", error.text);
-    assert_same(&one, &three);
-    tune_contest_clear(&one);
-    tune_contest_clear(&three);
-    lab_scenario_destroy(scenario);
 }
 
 /* With limits in rows and in bytes, a partition is over the limits if it is over one of them, and a partition
@@ -519,22 +503,18 @@ static void check_text(const struct lab_strategy *strategy, const char *agents)
     tune_strategy_text(read, again);
     assert_string_equal(text, again);
     assert_string_equal(read->label, strategy->label);
-    assert_int_equal(read->settings.strategy.kind, strategy->settings.strategy.kind);
-    assert_int_equal(read->settings.strategy.max_age_ns, strategy->settings.strategy.max_age_ns);
-    assert_int_equal(read->settings.coordination, strategy->settings.coordination);
-    assert_int_equal(read->settings.counter, strategy->settings.counter);
-    assert_int_equal(read->settings.source, strategy->settings.source);
-    assert_int_equal(read->settings.lease_rows, strategy->settings.lease_rows);
-    assert_int_equal(read->settings.every_rows, strategy->settings.every_rows);
-    assert_int_equal(read->settings.every_ns, strategy->settings.every_ns);
-    assert_int_equal(read->settings.lead_ns, strategy->settings.lead_ns);
-    assert_int_equal(read->settings.grant_ns, strategy->settings.grant_ns);
-    assert_int_equal(read->settings.lock_lasts_ns, strategy->settings.lock_lasts_ns);
-    assert_int_equal(read->settings.lock_backoff_ns, strategy->settings.lock_backoff_ns);
-    assert_int_equal(read->settings.reading.plan, strategy->settings.reading.plan);
-    assert_int_equal(read->settings.reading.at_once, strategy->settings.reading.at_once);
-    assert_int_equal(read->settings.reading.remembers_empty, strategy->settings.reading.remembers_empty);
-    assert_int_equal(read->settings.reading.late_ns, strategy->settings.reading.late_ns);
+    const enum bk_kind kind = strategy->settings.strategy.kind;
+    assert_int_equal(read->settings.strategy.kind, kind);
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        const size_t place = lab_setting_place(setting, kind, 0);
+        char mine[LAB_SETTING_TEXT_SIZE], its[LAB_SETTING_TEXT_SIZE];
+        if (place == SIZE_MAX || setting->type == LAB_SETTING_TEXT)
+            continue;
+        lab_setting_text(setting, (const char *)&strategy->settings + place, mine);
+        lab_setting_text(setting, (const char *)&read->settings + place, its);
+        assert_string_equal(mine, its);
+    }
     lab_scenario_destroy(scenario);
 }
 
@@ -576,8 +556,7 @@ static void test_text_of_a_strategy_is_that_strategy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
-        cmocka_unit_test(test_contest_of_any_threads_is_the_same),
+        cmocka_unit_test(test_contest_of_any_threads_or_stored_runs_is_the_same),
         cmocka_unit_test(test_equal_loads_are_decided_by_evenness),
         cmocka_unit_test(test_failed_demands_are_named),
         cmocka_unit_test(test_margins_are_confirmed_by_runs),

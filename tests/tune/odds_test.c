@@ -48,31 +48,27 @@ static void check_digits(double value, int digits, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void test_distribution_9_bits_threshold_40_gives_published_figures(void **state)
+static void test_distributions_have_their_published_figures(void **state)
 {
-    (void)state;
+    static const struct {
+        uint32_t bits;
+        uint64_t threshold;
+        const char *stddev, *increments;
+    } cases[] = {{9, 40, "3235", "1.953"}, {7, 160, "1613", "7.812"}, {11, 10, "6475", "0.4883"}};
     const struct tune_distribution distribution = {chance(9), 40, 0};
-    check_digits(tune_mean_rows(&distribution), 10, "20480");
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tune_distribution same = {chance(cases[i].bits), cases[i].threshold, 0};
+        check_digits(tune_mean_rows(&same), 10, "20480");
+        check_digits(tune_stddev_rows(&same), 4, cases[i].stddev);
+        check_digits(tune_increments_per_1000_rows(&same), 4, cases[i].increments);
+    }
     check_digits(tune_stddev_rows(&distribution), 14, "3235.0085007616");
     check_digits(tune_above(&distribution, 20000), 12, "0.538460811385");
     check_digits(tune_below(&distribution, 12000), 8, "0.0011304044");
     check_digits(tune_above(&distribution, 32000), 8, "0.00095968816");
     check_digits(tune_below(&distribution, 4200), 7, "1.338744e-15");
     check_digits(tune_above(&distribution, 58000), 8, "5.8165184e-16");
-    check_digits(tune_increments_per_1000_rows(&distribution), 10, "1.953125");
-}
-
-static void test_distribution_same_mean_trades_spread_for_increments(void **state)
-{
-    (void)state;
-    const struct tune_distribution fine = {chance(7), 160, 0};
-    const struct tune_distribution coarse = {chance(11), 10, 0};
-    check_digits(tune_mean_rows(&fine), 10, "20480");
-    check_digits(tune_stddev_rows(&fine), 4, "1613");
-    check_digits(tune_increments_per_1000_rows(&fine), 3, "7.81");
-    check_digits(tune_mean_rows(&coarse), 10, "20480");
-    check_digits(tune_stddev_rows(&coarse), 4, "6475");
-    check_digits(tune_increments_per_1000_rows(&coarse), 2, "0.49");
 }
 
 static void test_odds_reference_table_is_met(void **state)
@@ -144,19 +140,6 @@ static void test_odds_at_the_edges_are_exact(void **state)
     }
 }
 
-static void test_distribution_0_bits_is_exactly_the_threshold(void **state)
-{
-    (void)state;
-    const struct tune_distribution distribution = {chance(0), 12345, 0};
-    assert_true(tune_mean_rows(&distribution) == 12345);
-    assert_true(tune_stddev_rows(&distribution) == 0);
-    assert_true(tune_below(&distribution, 12346) == 1);
-    assert_true(tune_above(&distribution, 12345) == 0);
-    assert_int_equal(tune_quantile(&distribution, 1e-300), 12345);
-    assert_int_equal(tune_quantile(&distribution, 1 - 0x1p-53), 12345);
-    assert_true(tune_increments_per_1000_rows(&distribution) == 1000);
-}
-
 /* With threshold 1 the distribution is geometric, and its tail is a power. */
 static void test_distribution_threshold_1_is_geometric(void **state)
 {
@@ -206,7 +189,7 @@ static void test_odds_huge_distributions_stay_consistent(void **state)
 static void test_quantile_is_the_smallest_that_reaches(void **state)
 {
     (void)state;
-    static const double chances[] = {0x1p-32, 1e-6, 0x1p-9, 1.0 / 300, 0.3, 0.5, 299.0 / 300};
+    static const double chances[] = {0x1p-32, 1e-6, 0x1p-9, 1.0 / 300, 0.3, 0.5, 299.0 / 300, 1};
     static const uint64_t thresholds[] = {1, 2, 10, 40, 1000, 1000000};
     static const double probabilities[] = {1e-30, 1e-12, 0.001, 0.01,  0.25,
                                            0.5,   0.75,  0.99,  0.999, 1 - 1e-12};
@@ -293,14 +276,12 @@ static void test_poisson_tail_is_the_sum_of_its_terms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distribution_9_bits_threshold_40_gives_published_figures),
-        cmocka_unit_test(test_distribution_same_mean_trades_spread_for_increments),
+        cmocka_unit_test(test_distributions_have_their_published_figures),
         cmocka_unit_test(test_odds_reference_table_is_met),
         cmocka_unit_test(test_poisson_tail_is_a_chance_and_monotone),
         cmocka_unit_test(test_poisson_tail_is_the_sum_of_its_terms),
         cmocka_unit_test(test_odds_one_bit_equal_counted_outcomes),
         cmocka_unit_test(test_odds_at_the_edges_are_exact),
-        cmocka_unit_test(test_distribution_0_bits_is_exactly_the_threshold),
         cmocka_unit_test(test_distribution_threshold_1_is_geometric),
         cmocka_unit_test(test_odds_huge_distributions_stay_consistent),
         cmocka_unit_test(test_quantile_is_the_smallest_that_reaches),

@@ -84,13 +84,6 @@ static void test_distribution_is_the_sum_over_all_sequences(void **state)
     }
 }
 
-static void test_small_rows_have_the_probabilistic_distribution(void **state)
-{
-    (void)state;
-    const struct tune_distribution distribution = tune_weighted(512, 40, 1);
-    assert_true(distribution.p == 1.0 / 512 && distribution.threshold == 40 && distribution.whole == 0);
-}
-
 static void test_quantile_is_the_least_that_reaches(void **state)
 {
     (void)state;
@@ -102,8 +95,9 @@ static void test_quantile_is_the_least_that_reaches(void **state)
             assert_true(1 - tune_above(&distribution, rows - 1) < p + 1e-12);
         }
     }
-    const struct tune_distribution exact = tune_weighted(100, 25, 500),
+    const struct tune_distribution small = tune_weighted(512, 40, 1), exact = tune_weighted(100, 25, 500),
                                    endless = tune_weighted(UINT64_MAX, UINT64_C(1) << 40, 3);
+    assert_true(small.p == 1.0 / 512 && small.threshold == 40 && small.whole == 0);
     assert_int_equal(tune_quantile(&exact, 0), 5);
     assert_int_equal(tune_quantile(&exact, 0.999), 5);
     assert_true(tune_quantile(&endless, 0.5) == UINT64_MAX);
@@ -301,7 +295,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distribution_is_the_sum_over_all_sequences),
-        cmocka_unit_test(test_small_rows_have_the_probabilistic_distribution),
         cmocka_unit_test(test_quantile_is_the_least_that_reaches),
         cmocka_unit_test(test_rows_of_one_size_follow_the_distribution),
         cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
