@@ -211,15 +211,21 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
     return known;
 }
 
+/* How runs lost rows or answers. */
+static unsigned lost_by(const struct tune_seen *seen, uint32_t seeds)
+{
+    unsigned lost = 0;
+    for (uint32_t i = 0; i < seeds; i++)
+        lost |= seen[i].disqualifiers & LAB_DISQUALIFIED_BY_LOSS;
+    return lost;
+}
+
 /* Whether it loses rows or answers, or misses a demand of `tune`: a share of tiny partitions, or partitions
  * per read. */
 static bool misses(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds)
 {
     const struct lab_tune *terms = &contest->terms;
-    unsigned lost = 0;
-    for (uint32_t i = 0; i < seeds; i++)
-        lost |= seen[i].disqualifiers & LAB_DISQUALIFIED_BY_LOSS;
-    return lost != 0 || (terms->tiny >= 0 && mean_of(seen, seeds, TUNE_TINY) > terms->tiny) ||
+    return lost_by(seen, seeds) != 0 || (terms->tiny >= 0 && mean_of(seen, seeds, TUNE_TINY) > terms->tiny) ||
            (terms->partitions_per_read > 0 &&
             mean_of(seen, seeds, TUNE_PER_READ_P99) > terms->partitions_per_read);
 }
@@ -236,11 +242,13 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
                            (model->seen[0].disqualifiers & LAB_DISQUALIFIED_BY_LOSS &
                             ~(unsigned)(LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_FAILED)) != 0;
     const bool fails = is_unsafe || misses(contest, entrant->seen, entrant->seeds);
-    enum tune_status status = wanted.within == LAB_EXCEEDS  ? TUNE_EXCEEDS
-                              : fails                       ? TUNE_DISQUALIFIED
-                              : entrant->seeds == 0         ? TUNE_COSTLY
-                              : wanted.within == LAB_WITHIN ? TUNE_WITHIN
-                                                            : TUNE_NOT_JUDGED;
+    const bool is_lost = lost_by(entrant->seen, entrant->seeds) != 0;
+    enum tune_status status = is_lost                        ? TUNE_DISQUALIFIED
+                              : wanted.within == LAB_EXCEEDS ? TUNE_EXCEEDS
+                              : fails                        ? TUNE_DISQUALIFIED
+                              : entrant->seeds == 0          ? TUNE_COSTLY
+                              : wanted.within == LAB_WITHIN  ? TUNE_WITHIN
+                                                             : TUNE_NOT_JUDGED;
     const bool is_chosen = entrant == &contest->entrants[contest->recommended];
     if (entrant->status != (is_chosen ? TUNE_RECOMMENDED : status) || (is_chosen && status != TUNE_WITHIN))
         return twin_differs(answer, "tune: %s is %s, and %s by the twin", label,

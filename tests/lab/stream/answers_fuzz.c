@@ -554,7 +554,8 @@ static void write_notation(const struct fuzz *fuzz, const struct notation *notat
         begin[lines++] = at;
     /* Where the rows are to be sorted, the file begins in the middle, not within lines of one time. */
     while (notation->is_sorted && from < lines &&
-           (from < lines / 2 || strtoll(begin[from], NULL, 10) == strtoll(begin[from - 1], NULL, 10)))
+           (from < lines / 2 ||
+            (from > 0 && strtoll(begin[from], NULL, 10) == strtoll(begin[from - 1], NULL, 10))))
         from++;
     used += (size_t)sprintf(out, "%s", notation->has_bom ? "\xef\xbb\xbf" : "");
     const char *const names[] = {"time", "key",
@@ -629,6 +630,8 @@ static bool check_notation(struct fuzz *fuzz, const char *csv)
     write_notation(fuzz, &notation, csv, has_counts);
     bool is_same = wl_trace_open_as(fuzz->trace, NULL, &traces[0], &error) &&
                    wl_trace_open_as(fuzz->sizes, &format, &traces[1], &error);
+    is_same = is_same && wl_trace_has_sizes(traces[0]) == wl_trace_has_sizes(traces[1]) &&
+              wl_trace_has_counts(traces[0]) == wl_trace_has_counts(traces[1]);
     for (bool more = is_same, other = true; more;) {
         size_t sizes[2];
         is_same = wl_trace_next(traces[0], &batch[0], &more, &error) &&

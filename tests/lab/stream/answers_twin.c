@@ -333,6 +333,8 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
         wanted = (double)INFINITY;
     } else if (isfinite(outlook->most) && outlook->least > 0) {
         wanted = fmax(outlook->whole_days, grown(growth, days, 2 / (outlook->least + outlook->most), false));
+    } else if (outlook->least > TUNE_EXPECTED_ENOUGH) { /* the sum was not completed */
+        wanted = fmax(outlook->whole_days, grown(growth, days, 1 / outlook->least, false));
     }
     return twin_is_near(capped(told), capped(wanted));
 }
