@@ -424,24 +424,15 @@ bool ids_judge(const struct ids_sample *sample, uint32_t bits, struct ids_verdic
 
 const char *ids_trap(enum bk_id_kind kind)
 {
-    switch (kind) {
-    case BK_ID_TIMEUUID:
-        return "The low half of a timeuuid is the clock sequence and the node, which one process never "
-               "changes: all of its rows would count, or none.";
-    case BK_ID_UUID7:
-        return "Generators of UUIDs v7 may add 1 to the lowest bits within a millisecond, so rows that come "
-               "together would count together.";
-    case BK_ID_ULID:
-        return "Generators of ULIDs may add 1 to the lowest bits within a millisecond, so rows that come "
-               "together would count together.";
-    case BK_ID_SNOWFLAKE:
-        return "The low 12 bits of a Snowflake are a sequence that starts at 0 in each millisecond: hardly "
-               "any row would count.";
-    case BK_ID_BYTES:
-        return "Nothing says that the last bits of such ids are random.";
-    case BK_ID_UUID4:
-    case BK_ID_KIND_COUNT:
-        break;
-    }
-    return NULL;
+    static const char *const traps[BK_ID_KIND_COUNT] = {
+        [BK_ID_TIMEUUID] = "The low half of a timeuuid is the clock sequence and the node, which one process "
+                           "never changes: all of its rows would count, or none.",
+        [BK_ID_UUID7] = "Generators of UUIDs v7 may add 1 to the lowest bits within a millisecond, so rows "
+                        "that come together would count together.",
+        [BK_ID_ULID] = "Generators of ULIDs may add 1 to the lowest bits within a millisecond, so rows that "
+                       "come together would count together.",
+        [BK_ID_SNOWFLAKE] = "The low 12 bits of a Snowflake are a sequence that starts at 0 in each "
+                            "millisecond: hardly any row would count.",
+        [BK_ID_BYTES] = "Nothing says that the last bits of such ids are random."};
+    return traps[kind];
 }

@@ -16,8 +16,6 @@
  * is pushed while its source's last one is handled replaces it in one walk from a leaf to the root, and needs
  * no slot. */
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,44 +117,36 @@ static uint32_t buckets_for(uint32_t events)
     return buckets;
 }
 
-/* Creates or grows either all arrays or none. Returns false when out of memory. */
+/* The old memory is kept when there is no larger one. */
+static bool enlarge(void *array, size_t kept_bytes, size_t bytes)
+{
+    void *memory, *grown;
+    memcpy(&memory, array, sizeof memory);
+    grown = sim_memory_grow(memory, kept_bytes, bytes);
+    if (grown != NULL)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+/* Creates or grows the calendar; calendar->places are last, so that all of it exists when they do. */
 static bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    size_t slots = (size_t)capacity + 1, kept = (size_t)queue->slots_used + 1;
-    struct sim_queue_place *places = sim_memory_take(slots * sizeof *places);
-    struct sim_queue_overflow *overflow = sim_memory_take(slots * sizeof *overflow);
-    uint32_t *buckets = sim_memory_take((size_t)buckets_for(capacity) * sizeof *buckets);
-    struct sim_queue_wait *rings = NULL;
-    if (calendar->places == NULL)
-        rings = sim_memory_take((size_t)SIM_QUEUE_LISTS * SIM_QUEUE_ROOM * sizeof *rings);
-    if (places == NULL || overflow == NULL || buckets == NULL ||
-        (rings == NULL && calendar->places == NULL)) {
-        free(places);
-        free(overflow);
-        free(buckets);
-        free(rings);
+    const bool is_new = calendar->places == NULL;
+    const size_t slots = (size_t)capacity + 1, kept = is_new ? 0 : (size_t)queue->slots_used + 1;
+    if (queue->rings == NULL)
+        queue->rings = sim_memory_take((size_t)SIM_QUEUE_LISTS * SIM_QUEUE_ROOM * sizeof *queue->rings);
+    if (queue->rings == NULL ||
+        !enlarge(&calendar->overflow, calendar->overflow_count * sizeof *calendar->overflow,
+                 slots * sizeof *calendar->overflow) ||
+        !enlarge(&calendar->buckets, calendar->bucket_count * sizeof *calendar->buckets,
+                 (size_t)buckets_for(capacity) * sizeof *calendar->buckets) ||
+        !enlarge(&calendar->places, kept * sizeof *calendar->places, slots * sizeof *calendar->places))
         return false;
-    }
-    if (calendar->places == NULL) {
-        queue->rings = rings;
-        for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
-            queue->lists[i] =
-                (struct sim_queue_list){.waits = rings + (size_t)i * SIM_QUEUE_ROOM, .room = SIM_QUEUE_ROOM};
-        calendar->begin_ns = queue->now_ns;
-        memset(places, 0, slots * sizeof *places);
-    } else {
-        memcpy(places, calendar->places, kept * sizeof *places);
-        memset(places + kept, 0, (slots - kept) * sizeof *places);
-        memcpy(overflow, calendar->overflow, calendar->overflow_count * sizeof *overflow);
-        memcpy(buckets, calendar->buckets, calendar->bucket_count * sizeof *buckets);
-    }
-    free(calendar->places);
-    free(calendar->overflow);
-    free(calendar->buckets);
-    calendar->places = places;
-    calendar->overflow = overflow;
-    calendar->buckets = buckets;
+    for (uint32_t i = 0; is_new && i < SIM_QUEUE_LISTS; i++)
+        queue->lists[i] = (struct sim_queue_list){.waits = queue->rings + (size_t)i * SIM_QUEUE_ROOM,
+                                                  .room = SIM_QUEUE_ROOM};
+    calendar->begin_ns = is_new ? queue->now_ns : calendar->begin_ns;
     return true;
 }
 
@@ -198,43 +188,24 @@ static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
     calendar->bucketed_count++;
 }
 
-static _Noreturn void refuse_time(const struct sim_queue *queue, int64_t time_ns)
-{
-    fprintf(stderr,
-            "queue: push %" PRIu64 " at %" PRId64 " ns is before the current time, %" PRId64
-            " ns, or after the last\n",
-            queue->sequence, time_ns, queue->now_ns);
-    abort();
-}
-
-/* Grows either all arrays or none. Returns false when out of memory. */
+/* Returns false when out of memory; an array that has grown is not used then beyond the old capacity. */
 static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
     /* The number is rounded up to whole groups of four, because the last group is read as a whole. */
-    size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
-    struct sim_queue_item *heap = sim_memory_take(items * sizeof *heap);
-    struct sim_queue_slot *slots = sim_memory_take(((size_t)capacity + 1) * sizeof *slots);
-    if (heap == NULL || slots == NULL ||
-        (queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity))) {
-        free(heap);
-        free(slots);
+    const size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
+    const size_t kept = queue->heap == NULL ? 0 : queue->end;
+    if (!enlarge(&queue->heap, kept * sizeof *queue->heap, items * sizeof *queue->heap))
         return false;
-    }
     /* "Never" differs within a group, so that an unfinished group does not look like a tie. */
     for (size_t i = queue->end; i < items; i++)
-        heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
+        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
     for (size_t i = 0; i < SIM_QUEUE_ROOT; i++)
-        heap[i] = (struct sim_queue_item){INT64_MIN, 0};
-    slots[0].stamp = UINT64_MAX; /* no handle */
-    if (queue->heap != NULL) {
-        memcpy(heap + SIM_QUEUE_ROOT, queue->heap + SIM_QUEUE_ROOT,
-               (queue->end - SIM_QUEUE_ROOT) * sizeof *heap);
-        memcpy(slots + 1, queue->slots + 1, queue->slots_used * sizeof *slots);
-    }
-    free(queue->heap);
-    free(queue->slots);
-    queue->heap = heap;
-    queue->slots = slots;
+        queue->heap[i] = (struct sim_queue_item){INT64_MIN, 0};
+    if ((queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity)) ||
+        !enlarge(&queue->slots, queue->slots == NULL ? 0 : (queue->slots_used + 1) * sizeof *queue->slots,
+                 ((size_t)capacity + 1) * sizeof *queue->slots))
+        return false;
+    queue->slots[0].stamp = UINT64_MAX; /* no handle */
     queue->capacity = capacity;
     return true;
 }
@@ -343,8 +314,7 @@ static void list_into_heap(struct sim_queue *queue, struct sim_queue_list *list,
 /* Makes a push usual, except that ties may be shuffled. Returns false when out of memory or numbers. */
 static bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns)
 {
-    if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
-        refuse_time(queue, time_ns);
+    assert(time_ns >= queue->now_ns && time_ns <= SIM_QUEUE_TIME_MAX);
     return queue->sequence < SIM_QUEUE_PUSHES_MAX && (queue->free_slot != 0 || sim_queue_make_room(queue));
 }
 
@@ -656,27 +626,6 @@ void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *co
     queue->soon_context = context;
 }
 
-bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
-{
-    assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
-    *queue = (struct sim_queue){
-        .end = SIM_QUEUE_ROOT,
-        .usual_end = SIM_QUEUE_PUSHES_MAX,
-        .now_ns = start_ns,
-        .later_ns = SIM_QUEUE_NEVER,
-        .waiting_ns = SIM_QUEUE_NEVER,
-        .listed_ns = SIM_QUEUE_NEVER,
-        .sources = {.first_ns = SIM_QUEUE_NEVER},
-    };
-    queue->few[0] = (struct sim_queue_item){SIM_QUEUE_NEVER, UINT64_MAX};
-    if (capacity < SIM_QUEUE_FEW)
-        capacity = SIM_QUEUE_FEW;
-    if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
-        return true;
-    *queue = (struct sim_queue){0};
-    return false;
-}
-
 void sim_queue_destroy(struct sim_queue *queue)
 {
     if (queue == NULL)
@@ -695,6 +644,27 @@ void sim_queue_destroy(struct sim_queue *queue)
     free(queue->sources.ties);
     free(queue->sources.losers);
     *queue = (struct sim_queue){0};
+}
+
+bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
+{
+    assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
+    *queue = (struct sim_queue){
+        .end = SIM_QUEUE_ROOT,
+        .usual_end = SIM_QUEUE_PUSHES_MAX,
+        .now_ns = start_ns,
+        .later_ns = SIM_QUEUE_NEVER,
+        .waiting_ns = SIM_QUEUE_NEVER,
+        .listed_ns = SIM_QUEUE_NEVER,
+        .sources = {.first_ns = SIM_QUEUE_NEVER},
+    };
+    queue->few[0] = (struct sim_queue_item){SIM_QUEUE_NEVER, UINT64_MAX};
+    if (capacity < SIM_QUEUE_FEW)
+        capacity = SIM_QUEUE_FEW;
+    if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
+        return true;
+    sim_queue_destroy(queue);
+    return false;
 }
 
 void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)

@@ -476,7 +476,6 @@ double sim_order(struct sim_random *random, uint64_t k, uint64_t n)
 #define CELLS       (OCTAVES << CELL_BITS)
 #define NODES       3u /* nodes per cell; a cell also uses the first node of the next cell */
 #define TAIL_BITS   43 /* v below 2^43 is in the tail */
-#define TAIL_EDGE   0x1p-11
 #define CELL_SHIFT  (52 - CELL_BITS)
 #define CELL_FIRST  ((1023u + TAIL_BITS) << CELL_BITS)
 #define SIGMA_MOST  4.0
@@ -518,12 +517,6 @@ static void walk_normal(double *z)
                             h * ((1 + 2 * square) / 6 + h * (at * (7 + 6 * square) / 24 +
                                                              h * (7 + square * (46 + 24 * square)) / 120))));
     }
-}
-
-/* -log(1 - w) for w below TAIL_EDGE. */
-static double minus_log_of_tail(double w)
-{
-    return w * (1 + w * (1.0 / 2 + w * (1.0 / 3 + w * (1.0 / 4 + w / 5))));
 }
 
 static void lay_out(double *values, const struct sim_size *size, unsigned side, const double *z)
@@ -603,7 +596,7 @@ static uint64_t draw_tail(const struct sim_sizes *sizes, const struct sim_size *
     }
     /* The exponential is memoryless: beyond 11 ln 2 it has the same distribution again. */
     double exponential = side == 0 ? 11 * LN2 + sim_exponential(random)
-                                   : minus_log_of_tail((double)(int64_t)(bits >> 11) * 0x1p-54);
+                                   : minus_log_1_minus((double)(int64_t)(bits >> 11) * 0x1p-54);
     return sim_size_whole(size->a * sim_exp(exponential / size->b));
 }
 

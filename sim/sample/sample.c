@@ -29,12 +29,10 @@ struct sample_column {
 };
 
 struct sample_rows {
-    struct sample_column keys[SAMPLE_COLUMNS_MAX]; /* columns of the partition key */
-    size_t key_count;
-    /* All other columns: clustering columns, regular columns from index `regular`, static columns from index
-     * `statics`. */
-    struct sample_column others[SAMPLE_COLUMNS_MAX];
-    size_t regular, statics, other_count;
+    /* The columns of the partition key, and then all others: clustering columns, regular columns from index
+     * `regular`, static columns from index `statics`. */
+    struct sample_column keys[2 * SAMPLE_COLUMNS_MAX], *others;
+    size_t key_count, regular, statics, other_count;
     uint8_t *bytes;
     size_t size, capacity;
     struct sample_row *rows;
@@ -96,6 +94,7 @@ static void begin_file(struct file *file, const struct lab_scenario *scenario, c
     file->writer.keeps = true;
 }
 
+/* Returns the value at offset *at, and advances *at past it. A value with NULL bytes is null. */
 static struct cass_bytes sample_rows_value(const struct sample_rows *rows, uint64_t *at)
 {
     uint32_t told;
@@ -124,23 +123,13 @@ static void take_cells(const struct file *file, int64_t timestamp_us, uint64_t *
     }
 }
 
-/* Each returns the value at offset *at, and advances *at past it. A value with NULL bytes is null. */
-static struct cass_bytes sample_rows_key(const struct sample_rows *rows, uint64_t *at)
-{
-    uint32_t size;
-    memcpy(&size, rows->bytes + *at, sizeof size);
-    struct cass_bytes key = {rows->bytes + *at + sizeof size, size};
-    *at += sizeof size + size;
-    return key;
-}
-
 /* Begins a partition with the keys and static values of its first row. Every row of the sample writes the
  * static values too, so they have the latest timestamp. */
 static void begin_partition(struct file *file, const struct sample_row *row, int64_t latest_us)
 {
     struct cass_stored_cell cells[SAMPLE_COLUMNS_MAX] = {0};
     uint64_t at = row->at;
-    struct cass_bytes key = sample_rows_key(file->rows, &at);
+    struct cass_bytes key = sample_rows_value(file->rows, &at);
     cass_sstable_begin(&file->writer, key.bytes, key.size, NULL);
     if (file->sstable.statics.count == 0)
         return;
@@ -156,7 +145,7 @@ static void put_row(struct file *file, const struct sample_row *row)
     struct cass_stored_cell cells[SAMPLE_COLUMNS_MAX] = {0};
     struct cass_bytes clustering[SAMPLE_COLUMNS_MAX];
     uint64_t at = row->at;
-    sample_rows_key(file->rows, &at);
+    sample_rows_value(file->rows, &at);
     for (size_t i = 0; i < file->rows->regular; i++)
         clustering[i] = sample_rows_value(file->rows, &at);
     take_cells(file, row->timestamp_us, &at, file->rows->regular, file->rows->statics, cells);
@@ -237,14 +226,9 @@ static int compare_rows(const struct sample_row *a, const struct sample_row *b, 
     if (a->token != b->token)
         return a->token < b->token ? -1 : 1;
     uint64_t a_at = a->at, b_at = b->at;
-    struct cass_bytes one = sample_rows_key(a->rows, &a_at), other = sample_rows_key(b->rows, &b_at);
+    struct cass_bytes one = sample_rows_value(a->rows, &a_at), other = sample_rows_value(b->rows, &b_at);
     int order = compare_bytes(&one, &other);
     return order != 0 || !by_clustering ? order : compare_clustering(a->rows, a_at, b_at);
-}
-
-static bool sample_rows_are_same(const struct sample_row *a, const struct sample_row *b)
-{
-    return compare_rows(a, b, true) == 0;
 }
 
 /* Writes the rows of one partition, from `first` to before `end`. */
@@ -256,7 +240,7 @@ static void write_partition(struct file *file, size_t first, size_t end, struct 
         latest_us = rows[i].timestamp_us > latest_us ? rows[i].timestamp_us : latest_us;
     begin_partition(file, &rows[first], latest_us);
     for (size_t i = first; i < end; i++) {
-        if (i + 1 < end && sample_rows_are_same(&rows[i], &rows[i + 1]))
+        if (i + 1 < end && compare_rows(&rows[i], &rows[i + 1], true) == 0)
             continue;
         put_row(file, &rows[i]);
         out->rows++;
@@ -265,18 +249,12 @@ static void write_partition(struct file *file, size_t first, size_t end, struct 
     out->partitions++;
 }
 
-/* Whether two rows are in the same partition, and whether they have the same primary key. */
-static bool sample_rows_share_partition(const struct sample_row *a, const struct sample_row *b)
-{
-    return compare_rows(a, b, false) == 0;
-}
-
 static void write_rows(struct file *file, struct sample_figures *out)
 {
     const struct sample_row *rows = file->rows->rows;
     for (size_t first = 0, end; first < file->rows->count; first = end) {
         end = first + 1;
-        while (end < file->rows->count && sample_rows_share_partition(&rows[first], &rows[end]))
+        while (end < file->rows->count && compare_rows(&rows[first], &rows[end], false) == 0)
             end++;
         write_partition(file, first, end, out);
     }
@@ -320,6 +298,7 @@ static void list_columns(struct sample_rows *rows, const struct lab_design *desi
         const struct lab_column *column = &design->columns[design->partition[i]];
         rows->keys[rows->key_count++] = (struct sample_column){.column = column, .type = type_of(column)};
     }
+    rows->others = rows->keys + rows->key_count;
     for (size_t i = 0; i < design->clustering_count; i++) {
         const struct lab_column *column = &design->columns[design->clustering[i]];
         rows->others[rows->other_count++] = (struct sample_column){
@@ -339,13 +318,9 @@ static void list_columns(struct sample_rows *rows, const struct lab_design *desi
 
 static struct sample_column *column_named(struct sample_rows *rows, const char *name)
 {
-    for (size_t i = 0; i < rows->key_count; i++) {
+    for (size_t i = 0; i < rows->key_count + rows->other_count; i++) {
         if (strcmp(rows->keys[i].column->name, name) == 0)
             return &rows->keys[i];
-    }
-    for (size_t i = 0; i < rows->other_count; i++) {
-        if (strcmp(rows->others[i].column->name, name) == 0)
-            return &rows->others[i];
     }
     return NULL;
 }
@@ -381,12 +356,8 @@ static bool read_header(struct sample_rows *rows, const char *path, const struct
         column->is_in_file = true;
         column->field = i;
     }
-    for (size_t i = 0; i < rows->key_count; i++) {
+    for (size_t i = 0; i < rows->key_count + rows->regular; i++) {
         if (!check_is_there(&rows->keys[i], path, error))
-            return false;
-    }
-    for (size_t i = 0; i < rows->regular; i++) {
-        if (!check_is_there(&rows->others[i], path, error))
             return false;
     }
     return true;
@@ -551,7 +522,7 @@ static bool add_key(struct sample_rows *rows, struct sample_row *row, const char
     if (ok) {
         cass_key_serialise(parts, rows->key_count, key);
         row->token = cass_token(key, size);
-        ok = put_sized(rows, (uint32_t)size, key, size, error);
+        ok = put_sized(rows, (uint32_t)size + 1, key, size, error);
     }
     for (size_t i = 0; i < rows->key_count; i++)
         free(values[i]);
@@ -589,7 +560,7 @@ static bool add_row(struct sample_rows *rows, const char *path, const struct wl_
     return true;
 }
 
-/* Reads the file. The caller must clear *out even after a failure. */
+/* Reads the file. The caller must free the arrays of *out even after a failure. */
 static bool sample_rows_read(const struct lab_scenario *scenario, const char *path, struct sample_rows *out,
                              struct sim_error *error)
 {
@@ -616,13 +587,8 @@ static bool sample_rows_read(const struct lab_scenario *scenario, const char *pa
                      path));
 }
 
-static void sample_rows_clear(struct sample_rows *rows)
-{
-    free(rows->bytes);
-    free(rows->rows);
-    *rows = (struct sample_rows){0};
-}
-
+/* By token, partition key and clustering columns; rows that are equal in all of these stay in the order of
+ * the file. */
 static int compare(const void *a, const void *b)
 {
     const struct sample_row *one = a, *other = b;
@@ -630,41 +596,23 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (one->number > other->number) - (one->number < other->number);
 }
 
-/* Sorts by token, partition key and clustering columns; rows that are equal in all of these stay in the order
- * of the file. */
-static void sample_rows_sort(struct sample_rows *rows)
-{
-    qsort(rows->rows, rows->count, sizeof *rows->rows, compare);
-}
-
-/* A chunk that does not compress below the limit is stored uncompressed; the last chunk of the file, which
- * may be shorter than the limit, is padded to it. */
-static uint64_t stored_bytes(const struct sample_chunks *chunks, uint32_t size, uint32_t compressed)
-{
-    if (compressed < chunks->most)
-        return compressed;
-    return size > chunks->most ? size : chunks->most;
-}
-
 /* Compresses chunk by chunk, and keeps only the lengths. */
 
 #define LENGTH_BYTES 4u
 #define CRC_BYTES    4u
 
-bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size,
-                             uint64_t *out)
+bool sample_compressed_bytes(const uint8_t *bytes, uint64_t size, uint64_t *out)
 {
-    *out = 0;
-    assert(chunks->bytes > 0 && chunks->bytes <= 1u << 30);
-    int bound = LZ4_compressBound((int)chunks->bytes);
+    int bound = LZ4_compressBound(SAMPLE_CHUNK_BYTES);
     char *scratch = malloc((size_t)bound);
+    *out = 0;
     if (scratch == NULL)
         return false;
-    for (uint64_t at = 0; at < size; at += chunks->bytes) {
-        uint32_t some = size - at < chunks->bytes ? (uint32_t)(size - at) : chunks->bytes;
-        int length = LZ4_compress_default((const char *)bytes + at, scratch, (int)some, bound);
+    for (uint64_t at = 0; at < size; at += SAMPLE_CHUNK_BYTES) {
+        int some = size - at < SAMPLE_CHUNK_BYTES ? (int)(size - at) : SAMPLE_CHUNK_BYTES;
+        int length = LZ4_compress_default((const char *)bytes + at, scratch, some, bound);
         assert(length > 0);
-        *out += stored_bytes(chunks, some, LENGTH_BYTES + (uint32_t)length) + CRC_BYTES;
+        *out += LENGTH_BYTES + (uint64_t)length + CRC_BYTES;
     }
     free(scratch);
     return true;
@@ -673,20 +621,20 @@ bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *
 bool sample_measure(const struct lab_scenario *scenario, const char *path, struct sample_figures *out,
                     struct sim_error *error)
 {
-    static const struct sample_chunks chunks = {SAMPLE_CHUNK_BYTES, SAMPLE_NO_BOUND};
     struct sample_rows rows;
-    *out = (struct sample_figures){0};
-    if (!sample_rows_read(scenario, path, &rows, error)) {
-        sample_rows_clear(&rows);
-        return false;
-    }
-    sample_rows_sort(&rows);
     struct file file;
-    begin_file(&file, scenario, &rows);
-    write_rows(&file, out);
-    bool ok = !file.writer.out_of_memory &&
-              sample_compressed_bytes(&chunks, file.writer.out, out->bytes, &out->compressed_bytes);
-    cass_sstable_clear(&file.writer);
-    sample_rows_clear(&rows);
-    return ok || sim_fail_memory(error);
+    *out = (struct sample_figures){0};
+    bool ok = sample_rows_read(scenario, path, &rows, error);
+    if (ok) {
+        qsort(rows.rows, rows.count, sizeof *rows.rows, compare);
+        begin_file(&file, scenario, &rows);
+        write_rows(&file, out);
+        ok = (!file.writer.out_of_memory &&
+              sample_compressed_bytes(file.writer.out, out->bytes, &out->compressed_bytes)) ||
+             sim_fail_memory(error);
+        cass_sstable_clear(&file.writer);
+    }
+    free(rows.bytes);
+    free(rows.rows);
+    return ok;
 }

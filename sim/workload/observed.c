@@ -140,22 +140,14 @@ static bool observed_is(struct trace_span span, const char *text)
 static bool observed_whole(struct observed_file *file, const char *column, struct trace_span field,
                            uint64_t *out)
 {
-    uint64_t value = 0;
-    *out = 0;
     if (field.begin == field.end)
         return FAIL(file, "%s is empty; write a whole number", column);
-    for (const char *at = field.begin; at < field.end; at++) {
-        unsigned digit = (unsigned)(unsigned char)*at - '0';
-        if (digit > 9)
-            return FAIL(file, "%s '%s' is not a whole number; write digits alone, without separators", column,
-                        observed_show(field).text);
-        if (value > (OBSERVED_SIZE_MAX - digit) / 10)
-            return FAIL(file, "%s %s is above 2^63, which no Cassandra counts to; check the line", column,
-                        observed_show(field).text);
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
+    if (!trace_whole(field, out))
+        return FAIL(file, "%s '%s' is not a whole number; write digits alone, without separators", column,
+                    observed_show(field).text);
+    return *out <= OBSERVED_SIZE_MAX ||
+           FAIL(file, "%s %s is above 2^63, which no Cassandra counts to; check the line", column,
+                observed_show(field).text);
 }
 
 /* Reads the output of tablehistograms: for each table a title, two lines of headings and seven lines of
@@ -345,22 +337,17 @@ static bool is_remark(struct trace_span line)
 
 static bool observed_percentiles_read(struct observed_file *file, struct trace_span first)
 {
-    struct trace_span line = first;
+    struct trace_span line = trace_trim(first.begin, first.end);
     bool more = true, is_found = false, is_wanted = false;
-    line = trace_trim(line.begin, line.end);
     while (is_remark(line) && more) {
         if (!next_full(file, &line, &more))
             return false;
     }
     while (more) {
-        uint64_t points[WL_OBSERVED_POINTS];
-        memcpy(points, file->out->points, sizeof points);
         if (!read_table(file, line, &is_wanted))
             return false;
         if (is_wanted && is_found)
             return FAIL(file, "the table appears twice; give the output of one node, once");
-        if (!is_wanted)
-            memcpy(file->out->points, points, sizeof points);
         is_found = is_found || is_wanted;
         do {
             if (!next_full(file, &line, &more))
@@ -440,7 +427,7 @@ struct csv {
     uint32_t *sstable_of; /* the sstable of each partition's last piece */
     size_t partition_capacity, sstable_capacity;
     struct wl_observed_largest largest_any; /* the largest in bytes, including partitions without rows */
-    char *snapshot, *backup, *place;        /* of the first piece */
+    struct trace_keys seen[3];              /* snapshots, backups and places */
 };
 
 /* Splits a line at its delimiters, of whose fields the first COLUMNS_MAX are stored, with their quotes. A
@@ -626,22 +613,6 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     return observed_table(csv->file, name, used, is_wanted);
 }
 
-/* Keeps the first text, and sets *is_same to whether another is equal to it. */
-static bool compare_first(struct csv *csv, char **first, struct trace_span text, bool *is_same)
-{
-    size_t size = (size_t)(text.end - text.begin);
-    *is_same = false;
-    if (*first == NULL) {
-        *first = malloc(size + 1);
-        if (*first == NULL)
-            return sim_fail_memory(csv->file->error);
-        memcpy(*first, text.begin, size);
-        (*first)[size] = '\0';
-    }
-    *is_same = observed_is(text, *first);
-    return true;
-}
-
 /* The part of an sstable's path that tells tables apart: without a table's name the folder, else TABLE-ID,
  * since a table that was dropped and created again leaves sstables of both. Empty: there is none. */
 static struct trace_span place_of(const struct csv *csv)
@@ -664,22 +635,25 @@ static struct trace_span place_of(const struct csv *csv)
  * whose sizes would be counted twice. */
 static bool check_place(struct csv *csv)
 {
-    bool is_snapshot, is_backup, is_place;
-    struct trace_span place = place_of(csv);
-    if (!compare_first(csv, &csv->snapshot, field_of(csv, SNAPSHOT), &is_snapshot) ||
-        !compare_first(csv, &csv->backup, field_of(csv, BACKUP), &is_backup) ||
-        !compare_first(csv, &csv->place, place, &is_place))
-        return false;
-    if (!is_snapshot || !is_backup)
-        return FAIL(csv->file, "sstables of a snapshot or backup are copies of others in this input; "
-                               "give only one of the two");
-    if (is_place)
-        return true;
-    const struct trace_span first = {csv->place, csv->place + strlen(csv->place)};
-    return FAIL(csv->file,
-                "an sstable of %s, after those of %s: these may be two tables; give the sstables of one "
-                "folder",
-                observed_show(place).text, observed_show(first).text);
+    static const enum column columns[] = {SNAPSHOT, BACKUP, COLUMNS};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        struct trace_span text = columns[i] == COLUMNS ? place_of(csv) : field_of(csv, columns[i]);
+        uint32_t index;
+        size_t size;
+        if (!intern(&csv->seen[i], text.begin, text.end, &index))
+            return sim_fail_memory(csv->file->error);
+        if (index > 0 && columns[i] != COLUMNS)
+            return FAIL(csv->file,
+                        "sstables of a snapshot or backup are copies of others in this input; give "
+                        "only one of the two");
+        const char *first = trace_keys_bytes(&csv->seen[i], 0, &size);
+        if (index > 0)
+            return FAIL(csv->file,
+                        "an sstable of %s, after those of %s: these may be two tables; give the sstables of "
+                        "one folder",
+                        observed_show(text).text, trace_show(first, size).text);
+    }
+    return true;
 }
 
 /* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
@@ -852,9 +826,8 @@ static bool observed_partitions_read(struct observed_file *file, struct trace_sp
     trace_keys_free(&csv.keys);
     trace_keys_free(&csv.sstables);
     free(csv.sstable_of);
-    free(csv.snapshot);
-    free(csv.backup);
-    free(csv.place);
+    for (size_t i = 0; i < 3; i++)
+        trace_keys_free(&csv.seen[i]);
     free(csv.header_bytes);
     return is_fine;
 }
@@ -875,8 +848,8 @@ static bool first_line(struct observed_file *file, struct trace_span *line)
                       "of 'nodetool tablehistograms', into it");
 }
 
-/* Recognises files that users may pass by mistake. */
-static const char *foreign(struct trace_span line)
+/* Refuses files that users may pass by mistake. */
+static bool check_foreign(struct observed_file *file, struct trace_span line)
 {
     static const struct {
         const char *begin, *what;
@@ -896,19 +869,12 @@ static const char *foreign(struct trace_span line)
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (observed_begins(line, others[i].begin))
-            return others[i].what;
+            return FAIL(file,
+                        "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
+                        "'nodetool tablehistograms'",
+                        others[i].what);
     }
-    return NULL;
-}
-
-static bool check_foreign(struct observed_file *file, struct trace_span line)
-{
-    const char *what = foreign(line);
-    return what == NULL ||
-           FAIL(file,
-                "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
-                "'nodetool tablehistograms'",
-                what);
+    return true;
 }
 
 static bool read_file(struct observed_file *file, enum wl_observed_format format)

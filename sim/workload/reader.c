@@ -18,6 +18,8 @@
 #include "kernel/grow.h"
 #include "trace_parts.h"
 
+#define WHOLE_MAX (UINT64_C(1) << 63)
+
 enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES = 256 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
 
 bool trace_fail(const char *path, uint64_t line, struct sim_error *error, const char *format, ...)
@@ -40,6 +42,18 @@ struct trace_shown trace_show(const char *text, size_t size)
     if (size > MOST)
         memcpy(shown.text + MOST, "...", 3);
     return shown;
+}
+
+bool trace_whole(struct trace_span span, uint64_t *out)
+{
+    bool is_whole = span.begin < span.end;
+    *out = 0;
+    for (const char *at = span.begin; at < span.end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
+        is_whole = is_whole && digit <= 9;
+        *out = *out > (WHOLE_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
+    }
+    return is_whole;
 }
 
 static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
@@ -295,26 +309,15 @@ static bool fail_system(const struct trace_reader *reader, const char *what, int
                     cure);
 }
 
-static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error)
-{
-    int reason;
-    *descriptor = sim_input_open(reader->path, &reason);
-    if (*descriptor < 0) {
-        return fail_system(reader, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
-    }
-    struct stat status;
-    reader->all_bytes =
-        fstat(*descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
-    return true;
-}
-
 bool trace_reader_open(const char *path, const char *what, struct trace_reader *out, struct sim_error *error)
 {
     *out = (struct trace_reader){.path = path, .what = what};
-    int descriptor;
-    if (!open_file(out, &descriptor, error)) {
-        return false;
-    }
+    struct stat status;
+    int reason, descriptor = sim_input_open(path, &reason);
+    if (descriptor < 0)
+        return fail_system(out, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+        out->all_bytes = (uint64_t)status.st_size;
     if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM) {
         return fail_system(out, "cannot be read", out->source.reason, error);
     }
@@ -336,21 +339,18 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
         return sim_fail_memory(error);
     case TRACE_SOURCE_SYSTEM:
         return fail_system(reader, "cannot be read", reader->source.reason, error);
-    case TRACE_SOURCE_CUT:
-        return trace_fail(reader->path, line, error, "%s file is truncated; copy or make it again", kind);
     case TRACE_SOURCE_TRAILING:
         return trace_fail(reader->path, line, error,
                           "the %s data end at byte %" PRIu64
                           ", and what follows is not %s; copy or make the file again",
                           kind, trace_source_offset(&reader->source), kind);
-    case TRACE_SOURCE_WINDOW:
-        return trace_fail(reader->path, line, error,
-                          "zstd file with a window above 128 MiB; pack it again without --long=N");
-    case TRACE_SOURCE_FINE:
-    case TRACE_SOURCE_DAMAGED:
-        break;
+    default:
+        return trace_fail(reader->path, line, error, "%s file %s", kind,
+                          reader->source.fault == TRACE_SOURCE_WINDOW
+                              ? "with a window above 128 MiB; pack it again without --long=N"
+                          : reader->source.fault == TRACE_SOURCE_CUT ? "is truncated; copy or make it again"
+                                                                     : "is damaged; copy or make it again");
     }
-    return trace_fail(reader->path, line, error, "%s file is damaged; copy or make it again", kind);
 }
 
 bool trace_reader_fill(struct trace_reader *reader, struct sim_error *error)
@@ -455,9 +455,10 @@ static bool ends_with(const char *name, size_t size, const char *end)
     return size > length && memcmp(name + size - length, end, length) == 0;
 }
 
-static bool is_rows(const char *name)
+static int is_rows(const struct dirent *entry)
 {
     static const char *const ends[] = {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"};
+    const char *name = entry->d_name;
     size_t size = strlen(name);
     size -= ends_with(name, size, ".gz") ? 3 : ends_with(name, size, ".zst") ? 4 : 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -467,14 +468,14 @@ static bool is_rows(const char *name)
     return false;
 }
 
-static bool add(struct wl_trace_files *files, const char *folder, const char *name, struct sim_error *error)
+static bool add(struct wl_trace_files *files, const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
-    if (!sim_grow(&files->paths, &files->capacity, files->count + 1, sizeof *files->paths))
-        return sim_fail_memory(error);
-    char *path = malloc(size);
+    char *path = sim_grow(&files->paths, &files->capacity, files->count + 1, sizeof *files->paths)
+                     ? malloc(size)
+                     : NULL;
     if (path == NULL)
-        return sim_fail_memory(error);
+        return false;
     snprintf(path, size, "%s%s%s", folder, folder[0] == '\0' ? "" : "/", name);
     files->paths[files->count++] = path;
     struct stat status;
@@ -483,30 +484,33 @@ static bool add(struct wl_trace_files *files, const char *folder, const char *na
     return true;
 }
 
-static int by_name(const void *one, const void *other)
+static int by_name(const struct dirent **one, const struct dirent **other)
 {
-    return strcmp(*(char *const *)one, *(char *const *)other);
+    return strcmp((*one)->d_name, (*other)->d_name);
 }
 
 bool wl_trace_files_find(const char *path, struct wl_trace_files *out, struct sim_error *error)
 {
     *out = (struct wl_trace_files){0};
     struct stat status;
+    struct dirent **entries;
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return add(out, "", path, error);
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: the folder cannot be read; check its permissions", path);
-    const struct dirent *entry;
+        return add(out, "", path) || sim_fail_memory(error);
+    int count = scandir(path, &entries, is_rows, by_name);
+    if (count < 0)
+        return errno == ENOMEM ? sim_fail_memory(error)
+                               : sim_fail(error, SIM_ERROR_INPUT,
+                                          "%s: the folder cannot be read; check its permissions", path);
     bool ok = true;
-    while (ok && (entry = readdir(folder)) != NULL)
-        ok = !is_rows(entry->d_name) || add(out, path, entry->d_name, error);
-    closedir(folder);
-    if (ok && out->count == 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: a folder without files of rows; name a CSV file", path);
-    if (ok)
-        qsort(out->paths, out->count, sizeof *out->paths, by_name);
-    return ok;
+    for (int i = 0; i < count; i++) {
+        ok = ok && add(out, path, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    if (!ok)
+        return sim_fail_memory(error);
+    return count > 0 ||
+           sim_fail(error, SIM_ERROR_INPUT, "%s: a folder without files of rows; name a CSV file", path);
 }
 
 void wl_trace_files_clear(struct wl_trace_files *files)

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "kernel/error.h"
+#include "kernel/table.h"
 #include "workload/csv.h"
 #include "workload/trace.h"
 
@@ -29,6 +30,8 @@ struct trace_shown trace_show(const char *text, size_t size);
 struct trace_span {
     const char *begin, *end;
 };
+/* Parses digits; false when there is none, or another character. A number above 2^63 is UINT64_MAX. */
+bool trace_whole(struct trace_span span, uint64_t *out);
 /* Without the blanks on both sides. */
 struct trace_span trace_trim(const char *begin, const char *end);
 
@@ -168,15 +171,9 @@ struct trace_row {
     uint32_t hash; /* trace_keys_hash() of the key */
 };
 
-/* Numbers keys in order of first appearance: an open-addressing hash table of numbers, and one arena with the
- * keys' bytes. The hash never affects a result. In addition to its bytes a key takes 8 bytes and its share of
- * the table, at most 40 bytes in all, since arrays grow by doubling. */
-/* The hash is stored in the table, so that the bytes of other keys are hardly ever compared. */
-struct trace_key_slot {
-    uint32_t hash;
-    uint32_t number; /* the key's number + 1; 0: the slot is free */
-};
-
+/* Numbers keys in order of first appearance: a hash table of numbers, and one arena with the keys' bytes. The
+ * hash never affects a result. In addition to its bytes a key takes 8 bytes and its share of the table, at
+ * most 40 bytes in all, since arrays grow by doubling. */
 struct trace_keys {
     uint32_t count;
     size_t capacity;
@@ -184,8 +181,9 @@ struct trace_keys {
         *ends; /* the end of each key's bytes in the arena; they begin at the end of the previous key's */
     char *arena;
     size_t arena_bytes, arena_capacity;
-    struct trace_key_slot *slots; /* their number is a power of two */
-    uint64_t slot_mask;
+    struct sim_table table; /* its indices are the keys' numbers + 1 */
+    bool
+        is_broken; /* out of memory: there are no more keys; it must not move, as the table has its address */
 };
 
 uint32_t trace_keys_hash(const char *key, size_t size);
@@ -232,28 +230,19 @@ void trace_time_take(struct trace_time_judge *judge, const char *text, size_t si
 #define TRACE_READINGS_SIZE 320
 enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char *readings);
 
-/* Sorts rows by (time, order of input) in bounded memory: an external merge sort. Rows are collected in a
- * buffer; when it is full, it is sorted and written to a temporary file as a run. Reading merges the runs,
- * and may be repeated. */
-struct trace_sort;
-
-/* `path` names the trace in messages. `memory_bytes` is the memory for the buffer and, while rows are read,
- * for the windows of the runs; the program uses TRACE_SORT_BYTES. */
+/* Sorts rows by (time, order of input) in bounded memory, as lines are sorted by key; wl_trace_lines_turn()
+ * begins reading, and may be called again, to read from the first row again. `memory_bytes` is the memory for
+ * the buffer; the program uses TRACE_SORT_BYTES. Keys are held in memory. */
 #define TRACE_SORT_BYTES ((size_t)64 << 20)
-bool trace_sort_create(const char *path, size_t memory_bytes, struct trace_sort **out,
+bool trace_sort_create(const char *path, size_t memory_bytes, struct wl_trace_lines **out,
                        struct sim_error *error);
-bool trace_sort_put(struct trace_sort *sort, const struct trace_row *row, uint64_t line,
+bool trace_sort_put(struct wl_trace_lines *sort, const struct trace_row *row, uint64_t line,
                     struct sim_error *error);
-/* Begins reading after the last row was added. It may be called again, to read from the first row again. */
-bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error);
-/* Reads the next row; *more is false after the last one. The key's bytes are valid until the next call. */
-bool trace_sort_next(struct trace_sort *sort, struct trace_row *out, uint64_t *line, bool *more,
+/* Reads the next row; *more is false after the last one. The key's bytes are valid until the end. */
+bool trace_sort_next(struct wl_trace_lines *sort, struct trace_row *out, uint64_t *line, bool *more,
                      struct sim_error *error);
-/* The number of rows read since the last rewind, and the number of all rows. */
-uint64_t trace_sort_place(const struct trace_sort *sort);
-uint64_t trace_sort_count(const struct trace_sort *sort);
-/* Frees the memory and removes the temporary file. sort may be NULL. */
-void trace_sort_destroy(struct trace_sort *sort);
+/* The share of all rows that were read. */
+double trace_sort_share(const struct wl_trace_lines *sort);
 
 /* What a column of a trace is. The first four are in the order in which they are described. */
 enum trace_role {
@@ -277,9 +266,6 @@ struct trace_columns {
     size_t count;
     size_t first[TRACE_ROLES], counts[TRACE_ROLES]; /* those of each role */
 };
-
-/* The columns that a format names. */
-void trace_columns_given(const struct wl_trace_columns *columns, struct trace_columns *out);
 
 /* Reads the rows of a trace by columns, which are found by name or number: CSV of any dialect or JSON, in one
  * file or several. The table is a cursor, which returns rows in the order of the files. */

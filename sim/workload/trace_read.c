@@ -38,89 +38,56 @@ const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size
     return keys->arena + begin;
 }
 
-/* The key's slot, or the free slot into which the key would be inserted. */
-static struct trace_key_slot *find_slot(const struct trace_keys *keys, const char *key, size_t size,
-                                        uint32_t hash)
+/* The key's number, from 1; 0 when it is new. */
+static uint32_t find_key(const struct trace_keys *keys, const char *key, size_t size, uint32_t hash)
 {
-    for (uint64_t at = hash;; at++) {
-        struct trace_key_slot *slot = &keys->slots[at & keys->slot_mask];
-        if (slot->number == 0)
-            return slot;
-        if (slot->hash == hash) {
-            size_t other_size;
-            const char *other = trace_keys_bytes(keys, slot->number - 1, &other_size);
-            if (other_size == size && memcmp(other, key, size) == 0)
-                return slot;
-        }
+    if (keys->table.slots == NULL)
+        return 0;
+    const struct sim_slot *slot = sim_table_first(&keys->table, hash);
+    for (; slot->index != 0; slot = sim_table_next(&keys->table, slot)) {
+        size_t other_size;
+        const char *other = slot->hash == hash ? trace_keys_bytes(keys, slot->index - 1, &other_size) : NULL;
+        if (other != NULL && other_size == size && memcmp(other, key, size) == 0)
+            break;
     }
+    return slot->index;
 }
 
 /* Prefetches the memory that interning keys with these hashes will access, so that the cache misses
  * overlap. */
 static void trace_keys_fetch(const struct trace_keys *keys, const struct trace_row *rows, size_t count)
 {
-    if (keys->slots == NULL)
+    if (keys->table.slots == NULL)
         return;
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&keys->slots[rows[i].hash & keys->slot_mask]);
+        __builtin_prefetch(sim_table_first(&keys->table, rows[i].hash));
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = keys->slots[rows[i].hash & keys->slot_mask].number;
+        uint32_t number = sim_table_first(&keys->table, rows[i].hash)->index;
         __builtin_prefetch(&keys->ends[number > 1 ? number - 2 : 0]);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = keys->slots[rows[i].hash & keys->slot_mask].number;
+        uint32_t number = sim_table_first(&keys->table, rows[i].hash)->index;
         __builtin_prefetch(keys->arena + (number > 1 ? keys->ends[number - 2] : 0));
     }
 }
 
-static bool grow_slots(struct trace_keys *keys)
-{
-    uint64_t before = keys->slots != NULL ? keys->slot_mask + 1 : 0;
-    uint64_t count = before > 0 ? before * 2 : 128;
-    struct trace_key_slot *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint64_t i = 0; i < before; i++) {
-        uint64_t at = keys->slots[i].hash;
-        while (keys->slots[i].number != 0 && slots[at & (count - 1)].number != 0)
-            at++;
-        if (keys->slots[i].number != 0)
-            slots[at & (count - 1)] = keys->slots[i];
-    }
-    free(keys->slots);
-    keys->slots = slots;
-    keys->slot_mask = count - 1;
-    return true;
-}
-
-/* Makes room for one more key, so that inserting it cannot fail. */
-static bool reserve(struct trace_keys *keys, size_t size)
-{
-    if (keys->count == UINT32_MAX - 1 ||
-        !sim_grow(&keys->ends, &keys->capacity, (size_t)keys->count + 1, sizeof *keys->ends) ||
-        !sim_grow(&keys->arena, &keys->arena_capacity, keys->arena_bytes + size + 1, 1)) {
-        return false; /* an empty key needs an arena too */
-    }
-    return (keys->slots != NULL && keys->count < (keys->slot_mask + 1) / 4 * 3) || grow_slots(keys);
-}
-
 bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t hash, uint32_t *index)
 {
-    *index = 0;
-    if (keys->slots != NULL) {
-        uint32_t number = find_slot(keys, key, size, hash)->number;
-        if (number != 0) {
-            *index = number - 1;
-            return true;
-        }
-    }
-    if (!reserve(keys, size))
+    uint32_t number = find_key(keys, key, size, hash);
+    *index = number - (number > 0);
+    if (number > 0)
+        return true;
+    if ((keys->table.slots == NULL && !sim_table_create(&keys->table, &keys->is_broken)) ||
+        !sim_grow(&keys->ends, &keys->capacity, (size_t)keys->count + 1, sizeof *keys->ends) ||
+        !sim_grow(&keys->arena, &keys->arena_capacity, keys->arena_bytes + size + 1, 1))
+        return false; /* an empty key needs an arena too */
+    sim_table_put(&keys->table, hash, keys->count + 1);
+    if (keys->is_broken)
         return false;
     memcpy(keys->arena + keys->arena_bytes, key, size);
     keys->arena_bytes += size;
     keys->ends[keys->count] = keys->arena_bytes;
     *index = keys->count++;
-    *find_slot(keys, key, size, hash) = (struct trace_key_slot){.hash = hash, .number = keys->count};
     return true;
 }
 
@@ -128,7 +95,7 @@ void trace_keys_free(struct trace_keys *keys)
 {
     free(keys->ends);
     free(keys->arena);
-    free(keys->slots);
+    free(keys->table.slots);
     *keys = (struct trace_keys){0};
 }
 
@@ -158,7 +125,7 @@ struct wl_trace {
     char *path;
     struct wl_trace_format format; /* a copy; its names are owned by the caller */
     struct trace_table table;
-    struct trace_sort *sort; /* with format.sort */
+    struct wl_trace_lines *sort; /* with format.sort */
     struct ahead ahead;
     char text[WL_TRACE_TEXT_SIZE];
     struct trace_keys keys;
@@ -171,7 +138,7 @@ struct wl_trace {
     uint64_t rows;           /* total of the lines that were read */
     bool has_rows;           /* a line with rows was read; first_time_ns is the time of the first one */
     struct pending *pending; /* by key number; only for a trace with counts */
-    size_t pending_capacity;
+    size_t pending_count, pending_capacity;
     uint32_t flushed; /* number of keys whose pending line was returned at the end of the file */
 };
 
@@ -187,7 +154,7 @@ static bool sort_table(struct wl_trace *trace, struct sim_error *error)
             (more && !trace_sort_put(trace->sort, &row, trace->table.record.line, error)))
             return false;
     }
-    return trace_sort_rewind(trace->sort, error);
+    return wl_trace_lines_turn(trace->sort, error);
 }
 
 bool wl_trace_open_as(const char *path, const struct wl_trace_format *format, struct wl_trace **out,
@@ -225,10 +192,10 @@ bool wl_trace_rewind(struct wl_trace **trace, struct sim_error *error)
     trace_keys_free(&before->keys);
     free(before->pending);
     before->pending = NULL;
-    before->pending_capacity = before->flushed = 0;
+    before->pending_capacity = before->pending_count = before->flushed = 0;
     before->rows = before->last_line = 0;
     before->has_rows = false;
-    return trace_sort_rewind(before->sort, error);
+    return wl_trace_lines_turn(before->sort, error);
 }
 
 bool wl_trace_has_sizes(const struct wl_trace *trace)
@@ -369,20 +336,6 @@ static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending
                                    .line = line->line};
 }
 
-static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error)
-{
-    if (key < trace->pending_capacity)
-        return true;
-    size_t capacity = trace->keys.capacity;
-    struct pending *grown = realloc(trace->pending, capacity * sizeof *grown);
-    if (grown == NULL)
-        return sim_fail_memory(error);
-    memset(grown + trace->pending_capacity, 0, (capacity - trace->pending_capacity) * sizeof *grown);
-    trace->pending = grown;
-    trace->pending_capacity = capacity;
-    return true;
-}
-
 static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_error *error)
 {
     return trace_fail(trace->path, line, error,
@@ -394,8 +347,11 @@ static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct 
                              bool *complete, struct wl_trace_batch *out, struct sim_error *error)
 {
     *complete = false;
-    if (!reserve_pending(trace, key, error))
-        return false;
+    if (key == trace->pending_count) { /* a new key */
+        if (!sim_grow(&trace->pending, &trace->pending_capacity, (size_t)key + 1, sizeof *trace->pending))
+            return sim_fail_memory(error);
+        trace->pending[trace->pending_count++] = (struct pending){0};
+    }
     struct pending *line = &trace->pending[key];
     int64_t step_ms = 0;
     if (line->line != 0) {
@@ -543,10 +499,8 @@ void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint6
 {
     *all_bytes = trace->table.files.bytes;
     *read_bytes = trace_table_offset(&trace->table);
-    if (trace->sort != NULL) {
-        double share = (double)trace_sort_place(trace->sort) / ((double)trace_sort_count(trace->sort) + 1);
-        *read_bytes = (uint64_t)(share * (double)*all_bytes);
-    }
+    if (trace->sort != NULL)
+        *read_bytes = (uint64_t)(trace_sort_share(trace->sort) * (double)*all_bytes);
     *read_bytes = *read_bytes < *all_bytes ? *read_bytes : *all_bytes;
 }
 
@@ -555,7 +509,7 @@ void wl_trace_close(struct wl_trace *trace)
     if (trace == NULL)
         return;
     trace_table_close(&trace->table);
-    trace_sort_destroy(trace->sort);
+    wl_trace_lines_destroy(trace->sort);
     trace_keys_free(&trace->keys);
     free(trace->pending);
     free(trace->path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keeps bytes in memory, and the bytes beyond a limit in a temporary file. */
+/* In: rows, or the lines of a trace. Keeps sorted runs of them in memory, and beyond a limit in a temporary
+ * file. Out: the rows in order of time, or the lines key by key. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <assert.h>
@@ -43,8 +44,8 @@ struct trace_merge {
 typedef bool trace_is_before(const void *owner, size_t one, size_t other);
 
 /* Sifts the run at index `at` of the heap down to its place. */
-static inline void trace_merge_sink(struct trace_merge *merge, size_t at, trace_is_before *is_before,
-                                    const void *owner)
+static void trace_merge_sink(struct trace_merge *merge, size_t at, trace_is_before *is_before,
+                             const void *owner)
 {
     size_t *heap = merge->heap, run = heap[at];
     for (size_t child; (child = 2 * at + 1) < merge->count; at = child) {
@@ -57,8 +58,8 @@ static inline void trace_merge_sink(struct trace_merge *merge, size_t at, trace_
 }
 
 /* Builds the heap of the runs 0 to count - 1. */
-static inline void trace_merge_begin(struct trace_merge *merge, size_t count, trace_is_before *is_before,
-                                     const void *owner)
+static void trace_merge_begin(struct trace_merge *merge, size_t count, trace_is_before *is_before,
+                              const void *owner)
 {
     merge->count = count;
     for (size_t i = 0; i < count; i++)
@@ -68,8 +69,8 @@ static inline void trace_merge_begin(struct trace_merge *merge, size_t count, tr
 }
 
 /* Restores the heap after the top run has advanced to its next item, or has no more items. */
-static inline void trace_merge_moved(struct trace_merge *merge, bool has_more, trace_is_before *is_before,
-                                     const void *owner)
+static void trace_merge_moved(struct trace_merge *merge, bool has_more, trace_is_before *is_before,
+                              const void *owner)
 {
     if (!has_more)
         merge->heap[0] = merge->heap[--merge->count];
@@ -183,307 +184,61 @@ static void trace_spill_clear(struct trace_spill *spill)
     trace_spill_init(spill, NULL, 0);
 }
 
-/* Sorts rows on disk: runs from a buffer by qsort(), merged through a binary heap (Knuth, TAOCP 5.4.1). A run
- * is read through a window of its own.
+/* Sorts records by time or by key, those that are equal in it in the order of input: runs from a buffer,
+ * merged through a binary heap (Knuth, TAOCP 5.4.1). A run is read through a window of its own. In a run a
+ * record is written as differences from the one before it, seven bits per byte, lowest bits first (LEB128):
  *
- *   record: | head: time, order, line, value, key size | key bytes | up to a multiple of 8 |
+ *   | key | time | value | extra | line |
  */
 
-#define WINDOW_BYTES_LEAST ((size_t)16 << 10) /* more than the longest record */
-#define WINDOW_BYTES_MOST  ((size_t)256 << 10)
+#define NUMBER_BYTES_MOST  10u
+#define RECORD_BYTES_MOST  (5 * NUMBER_BYTES_MOST)
+#define LINES_LEAST        ((size_t)8 << 10)
+#define RUNS_AT_THAT       128u /* after this number of runs, later runs have twice as many lines */
+#define MEMORY_LEAST       ((size_t)1 << 20)
+#define MEMORY_OF_KEY      64u
+#define WINDOW_BYTES_LEAST ((size_t)4 << 10)
+#define WINDOW_BYTES_MOST  ((size_t)64 << 10)
+#define OUT_BYTES          4096u
+#define AHEAD              16u /* records that are prefetched before they are written */
 
-struct head {
-    int64_t time_ns, late_ns;
-    uint64_t order; /* position in the input, from 0, which breaks ties */
-    uint64_t line;
-    uint64_t value;
-    uint64_t key_size;
-};
-
-struct item {
+struct record {
     int64_t time_ns;
-    uint64_t order;
-    uint64_t place; /* offset of the record in the buffer */
+    uint64_t value, extra, line;
+    uint32_t key;
+    uint32_t order; /* in the buffer */
 };
 
 struct run {
     uint64_t first;
-    struct trace_stretch rows;
-    struct head head; /* head of the next row, whose key follows it in the window */
-};
-
-struct trace_sort {
-    struct trace_spill spill;
-    uint64_t count, place;
-    size_t memory_bytes, window_bytes;
-    char *buffer;
-    size_t used, capacity;
-    struct item *items;
-    size_t item_count, item_capacity;
-    struct run *runs;
-    size_t run_count, run_capacity;
-    struct trace_merge merge; /* heap of runs, the run with the lowest row on top */
-    bool is_under_way;        /* the top run's row was returned and is dropped at the next call */
-};
-
-static size_t record_bytes(uint64_t key_size)
-{
-    return sizeof(struct head) + (((size_t)key_size + 7) & ~(size_t)7);
-}
-
-bool trace_sort_create(const char *path, size_t memory_bytes, struct trace_sort **out,
-                       struct sim_error *error)
-{
-    struct trace_sort *sort = calloc(1, sizeof *sort);
-    *out = NULL;
-    if (sort == NULL)
-        return sim_fail_memory(error);
-    sort->memory_bytes = memory_bytes;
-    trace_spill_init(&sort->spill, path, 0);
-    *out = sort;
-    return true;
-}
-
-static int by_time(const void *one, const void *other)
-{
-    const struct item *a = one, *b = other;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Sorts the buffer's rows and writes them as a run. */
-static bool write_run(struct trace_sort *sort, struct sim_error *error)
-{
-    if (sort->item_count == 0)
-        return true;
-    if (!sim_grow(&sort->runs, &sort->run_capacity, sort->run_count + 1, sizeof *sort->runs))
-        return sim_fail_memory(error);
-    qsort(sort->items, sort->item_count, sizeof *sort->items, by_time);
-    char *out = malloc(WINDOW_BYTES_MOST);
-    if (out == NULL)
-        return sim_fail_memory(error);
-    struct run run = {.first = sort->spill.size};
-    size_t filled = 0;
-    bool ok = true;
-    for (size_t i = 0; ok && i < sort->item_count; i++) {
-        const char *record = sort->buffer + sort->items[i].place;
-        struct head head;
-        memcpy(&head, record, sizeof head);
-        size_t size = record_bytes(head.key_size);
-        if (filled + size > WINDOW_BYTES_MOST) {
-            ok = trace_spill_put(&sort->spill, out, filled, error);
-            filled = 0;
-        }
-        memcpy(out + filled, record, size);
-        filled += size;
-    }
-    ok = ok && trace_spill_put(&sort->spill, out, filled, error);
-    free(out);
-    run.rows.end = sort->spill.size;
-    sort->runs[sort->run_count++] = run;
-    sort->item_count = sort->used = 0;
-    return ok;
-}
-
-bool trace_sort_put(struct trace_sort *sort, const struct trace_row *row, uint64_t line,
-                    struct sim_error *error)
-{
-    size_t size = record_bytes(row->key_size);
-    if (sort->used + size + (sort->item_count + 1) * sizeof *sort->items > sort->memory_bytes &&
-        !write_run(sort, error))
-        return false;
-    if (!sim_grow(&sort->buffer, &sort->capacity, sort->used + size, 1) ||
-        !sim_grow(&sort->items, &sort->item_capacity, sort->item_count + 1, sizeof *sort->items))
-        return sim_fail_memory(error);
-    const struct head head = {row->time_ns, row->late_ns, sort->count, line, row->value, row->key_size};
-    memset(sort->buffer + sort->used, 0, size);
-    memcpy(sort->buffer + sort->used, &head, sizeof head);
-    memcpy(sort->buffer + sort->used + sizeof head, row->key, row->key_size);
-    sort->items[sort->item_count++] = (struct item){row->time_ns, sort->count++, sort->used};
-    sort->used += size;
-    return true;
-}
-
-/* Advances to the run's next row; *more is false after the last one. */
-static bool load_head(struct trace_sort *sort, struct run *run, bool *more, struct sim_error *error)
-{
-    struct trace_stretch *rows = &run->rows;
-    if (!trace_spill_fill(&sort->spill, rows, sort->window_bytes, WINDOW_BYTES_LEAST, error))
-        return false;
-    *more = rows->filled > rows->begin;
-    if (*more)
-        memcpy(&run->head, rows->window + rows->begin, sizeof run->head);
-    return true;
-}
-
-static bool is_before(const void *owner, size_t one, size_t other)
-{
-    const struct trace_sort *sort = owner;
-    const struct head *a = &sort->runs[one].head, *b = &sort->runs[other].head;
-    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
-
-/* Frees the buffer of rows and allocates the windows of the runs. */
-static bool begin_reading(struct trace_sort *sort, struct sim_error *error)
-{
-    if (!write_run(sort, error))
-        return false;
-    free(sort->buffer);
-    free(sort->items);
-    sort->buffer = NULL;
-    sort->items = NULL;
-    sort->capacity = sort->item_capacity = 0;
-    size_t share = sort->memory_bytes / (sort->run_count + 1);
-    sort->window_bytes = share < WINDOW_BYTES_LEAST  ? WINDOW_BYTES_LEAST
-                         : share > WINDOW_BYTES_MOST ? WINDOW_BYTES_MOST
-                                                     : share;
-    sort->merge.heap = calloc(sort->run_count + 1, sizeof *sort->merge.heap);
-    bool ok = sort->merge.heap != NULL;
-    for (size_t i = 0; ok && i < sort->run_count; i++) {
-        sort->runs[i].rows.window = malloc(sort->window_bytes);
-        ok = sort->runs[i].rows.window != NULL;
-    }
-    return ok || sim_fail_memory(error);
-}
-
-bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error)
-{
-    if (sort->merge.heap == NULL && !begin_reading(sort, error))
-        return false;
-    sort->merge.count = 0;
-    sort->place = 0;
-    sort->is_under_way = false;
-    for (size_t i = 0; i < sort->run_count; i++) {
-        struct run *run = &sort->runs[i];
-        bool more;
-        run->rows.at = run->first;
-        run->rows.begin = run->rows.filled = 0;
-        if (!load_head(sort, run, &more, error))
-            return false;
-        assert(more);
-    }
-    trace_merge_begin(&sort->merge, sort->run_count, is_before, sort);
-    return true;
-}
-
-/* Drops the row that was returned last. */
-static bool drop_row(struct trace_sort *sort, struct sim_error *error)
-{
-    struct run *run = &sort->runs[sort->merge.heap[0]];
-    bool more;
-    run->rows.begin += record_bytes(run->head.key_size);
-    if (!load_head(sort, run, &more, error))
-        return false;
-    trace_merge_moved(&sort->merge, more, is_before, sort);
-    return true;
-}
-
-bool trace_sort_next(struct trace_sort *sort, struct trace_row *out, uint64_t *line, bool *more,
-                     struct sim_error *error)
-{
-    *more = false;
-    if (sort->is_under_way && !drop_row(sort, error))
-        return false;
-    sort->is_under_way = sort->merge.count > 0;
-    if (!sort->is_under_way)
-        return true;
-    const struct run *run = &sort->runs[sort->merge.heap[0]];
-    *out = (struct trace_row){.time_ns = run->head.time_ns,
-                              .late_ns = run->head.late_ns,
-                              .key = run->rows.window + run->rows.begin + sizeof run->head,
-                              .key_size = (size_t)run->head.key_size,
-                              .value = run->head.value};
-    *line = run->head.line;
-    *more = true;
-    sort->place++;
-    return true;
-}
-
-uint64_t trace_sort_place(const struct trace_sort *sort)
-{
-    return sort->place;
-}
-
-uint64_t trace_sort_count(const struct trace_sort *sort)
-{
-    return sort->count;
-}
-
-void trace_sort_destroy(struct trace_sort *sort)
-{
-    if (sort == NULL)
-        return;
-    trace_spill_clear(&sort->spill);
-    for (size_t i = 0; i < sort->run_count; i++)
-        free(sort->runs[i].rows.window);
-    free(sort->runs);
-    free(sort->merge.heap);
-    free(sort->buffer);
-    free(sort->items);
-    free(sort);
-}
-
-/* Sorts the lines of a trace by key. The lines in the buffer are sorted by counting and written as a
- * line_run; the runs are merged through a binary heap. In a line_run the lines of a key form a segment of
- * numbers, each written seven bits per byte, lowest bits first (LEB128):
- *
- *   segment: | key - key of the previous segment | number of lines | line | line ...
- *   line:    | time - time of the previous line | bytes or rows | step or lateness, if the line_run has any |
- *
- * Times are relative to the earliest time of the line_run, in ms if all times of the line_run are whole ms,
- * otherwise in ns. */
-
-#define NUMBER_BYTES_MOST       10u
-#define RECORD_BYTES_MOST       (3 * NUMBER_BYTES_MOST)
-#define LINES_LEAST             ((size_t)8 << 10)
-#define RUNS_AT_THAT            128u /* after this number of runs, later runs have twice as many lines */
-#define MEMORY_LEAST            ((size_t)1 << 20)
-#define MEMORY_OF_KEY           64u
-#define LINE_WINDOW_BYTES_LEAST ((size_t)4 << 10)
-#define LINE_WINDOW_BYTES_MOST  ((size_t)64 << 10)
-#define OUT_BYTES               4096u
-#define AHEAD                   16u /* lines that are prefetched before they are written */
-
-struct line {
-    int64_t time_ns;
-    uint64_t value; /* bytes, or rows */
-    uint64_t extra; /* the lateness, or the step */
-    uint32_t key;
-};
-
-struct line_run {
     struct trace_stretch bytes;
-    int64_t base_ns;
-    uint64_t unit_ns;
-    bool has_extra;
-    uint32_t key;  /* key of the current segment */
-    uint64_t left; /* lines left in the segment */
-    uint64_t time; /* time of the previous line */
+    struct record head; /* the next record */
 };
 
 struct wl_trace_lines {
-    bool has_counts;
+    bool by_key, has_counts;
     struct trace_spill spill;
-    struct line *buffer;
-    size_t count, capacity;
-    uint32_t key_count;     /* number of keys in all lines */
-    int64_t least_ns;       /* earliest time in the buffer */
-    bool has_ns, has_extra; /* some times are not whole ms; some lines have an `extra` */
-    struct line_run *runs;
+    struct trace_keys keys; /* of rows that are sorted by time */
+    uint64_t count, place;
+    size_t memory_bytes; /* of the buffer; by key, it grows with the numbers of keys and runs */
+    struct record *buffer;
+    size_t used, capacity;
+    uint32_t key_count;
+    struct run *runs;
     size_t run_count, run_capacity, window_bytes;
-    struct trace_merge
-        merge; /* heap of runs: the line_run with the lowest key on top; of several, the first line_run */
+    struct trace_merge merge; /* heap of runs, the run with the first record on top */
+    bool is_under_way;        /* the top run's record was returned and is dropped at the next call */
 };
 
-struct wl_trace_lines *wl_trace_lines_create(const char *path, bool has_counts)
+static struct wl_trace_lines *create(const char *path, bool by_key, size_t memory_bytes)
 {
-    struct wl_trace_lines *lines = calloc(1, sizeof *lines);
-    if (lines == NULL)
+    struct wl_trace_lines *sort = calloc(1, sizeof *sort);
+    if (sort == NULL)
         return NULL;
-    lines->has_counts = has_counts;
-    trace_spill_init(&lines->spill, path, MEMORY_LEAST);
-    return lines;
+    sort->by_key = by_key;
+    sort->memory_bytes = memory_bytes;
+    trace_spill_init(&sort->spill, path, by_key ? MEMORY_LEAST : 0);
+    return sort;
 }
 
 static size_t put_number(char *out, uint64_t number)
@@ -495,109 +250,20 @@ static size_t put_number(char *out, uint64_t number)
     return size;
 }
 
-/* Sorts the buffer's lines by key (counting sort): *order has their indices, *ends the end of each key's
- * lines in *order. */
-static bool order_lines(const struct wl_trace_lines *lines, uint32_t **order, uint32_t **ends)
+/* The sign is the lowest bit, so that small differences of either sign are short. */
+static size_t put_difference(char *out, uint64_t number, uint64_t before)
 {
-    *order = malloc(lines->count * sizeof **order);
-    *ends = calloc((size_t)lines->key_count + 1, sizeof **ends);
-    if (*order == NULL || *ends == NULL)
-        return false;
-    uint32_t *starts = *ends;
-    for (size_t i = 0; i < lines->count; i++)
-        starts[lines->buffer[i].key + 1]++;
-    for (size_t key = 1; key <= lines->key_count; key++)
-        starts[key] += starts[key - 1];
-    for (size_t i = 0; i < lines->count; i++)
-        (*order)[starts[lines->buffer[i].key]++] = (uint32_t)i;
-    return true;
+    const uint64_t difference = number - before;
+    return put_number(out, difference << 1 ^ -(difference >> 63));
 }
 
-static size_t put_line(const struct line_run *line_run, const struct line *line, uint64_t *time, char *out)
+static size_t put_record(const struct record *record, const struct record *before, char *out)
 {
-    uint64_t since = ((uint64_t)line->time_ns - (uint64_t)line_run->base_ns) / line_run->unit_ns;
-    size_t size = put_number(out, since - *time);
-    size += put_number(out + size, line->value);
-    if (line_run->has_extra)
-        size += put_number(out + size, line->extra);
-    *time = since;
-    return size;
-}
-
-static bool put_segments(struct wl_trace_lines *lines, const struct line_run *line_run, const uint32_t *order,
-                         const uint32_t *ends, struct sim_error *error)
-{
-    char out[OUT_BYTES + RECORD_BYTES_MOST];
-    size_t filled = 0;
-    uint32_t key_before = 0;
-    for (uint32_t key = 0, i = 0; key < lines->key_count; key++) {
-        uint64_t time = 0;
-        if (i == ends[key])
-            continue;
-        filled += put_number(out + filled, key - key_before);
-        filled += put_number(out + filled, ends[key] - i);
-        key_before = key;
-        for (; i < ends[key]; i++) {
-            if (i + AHEAD < lines->count)
-                __builtin_prefetch(&lines->buffer[order[i + AHEAD]]);
-            filled += put_line(line_run, &lines->buffer[order[i]], &time, out + filled);
-            if (filled < OUT_BYTES)
-                continue;
-            if (!trace_spill_put(&lines->spill, out, filled, error))
-                return false;
-            filled = 0;
-        }
-    }
-    return filled == 0 || trace_spill_put(&lines->spill, out, filled, error);
-}
-
-/* Writes the buffer's lines as a line_run. */
-static bool put_run(struct wl_trace_lines *lines, struct sim_error *error)
-{
-    uint32_t *order = NULL, *ends = NULL;
-    if (lines->count == 0)
-        return true;
-    bool ok = (sim_grow(&lines->runs, &lines->run_capacity, lines->run_count + 1, sizeof *lines->runs) &&
-               order_lines(lines, &order, &ends)) ||
-              sim_fail_memory(error);
-    if (ok) {
-        struct line_run *line_run = &lines->runs[lines->run_count];
-        *line_run = (struct line_run){.bytes.at = lines->spill.size,
-                                      .base_ns = lines->least_ns,
-                                      .unit_ns = lines->has_ns ? 1 : (uint64_t)SIM_MS,
-                                      .has_extra = lines->has_extra};
-        lines->spill.memory_most = MEMORY_LEAST + (size_t)lines->key_count * MEMORY_OF_KEY;
-        ok = put_segments(lines, line_run, order, ends, error);
-        line_run->bytes.end = lines->spill.size;
-        lines->run_count += ok;
-    }
-    free(order);
-    free(ends);
-    lines->count = 0;
-    lines->has_ns = lines->has_extra = false;
-    return ok;
-}
-
-bool wl_trace_lines_put(struct wl_trace_lines *lines, const struct wl_trace_batch *line,
-                        struct sim_error *error)
-{
-    size_t most = LINES_LEAST + LINES_LEAST * lines->run_count / RUNS_AT_THAT + lines->key_count;
-    if (lines->count >= most && !put_run(lines, error))
-        return false;
-    if (!sim_grow(&lines->buffer, &lines->capacity, lines->count + 1, sizeof *lines->buffer))
-        return sim_fail_memory(error);
-    const struct line put = {.time_ns = line->time_ns,
-                             .value = lines->has_counts ? line->rows : line->bytes,
-                             .extra = (uint64_t)(lines->has_counts ? line->step_ms : line->late_ns),
-                             .key = line->key_index};
-    if (lines->count == 0 || put.time_ns < lines->least_ns)
-        lines->least_ns = put.time_ns;
-    lines->buffer[lines->count++] = put;
-    lines->has_ns = lines->has_ns || put.time_ns % SIM_MS != 0;
-    lines->has_extra = lines->has_extra || put.extra != 0;
-    if (lines->key_count <= put.key)
-        lines->key_count = put.key + 1;
-    return true;
+    size_t size = put_difference(out, record->key, before->key);
+    size += put_difference(out + size, (uint64_t)record->time_ns, (uint64_t)before->time_ns);
+    size += put_number(out + size, record->value);
+    size += put_number(out + size, record->extra);
+    return size + put_difference(out + size, record->line, before->line);
 }
 
 static uint64_t take_number(struct trace_stretch *bytes)
@@ -611,94 +277,269 @@ static uint64_t take_number(struct trace_stretch *bytes)
     }
 }
 
-/* Advances the line_run to its next segment; *more is false after the last one. */
-static bool take_segment(const struct wl_trace_lines *lines, struct line_run *line_run, bool *more,
-                         struct sim_error *error)
+static uint64_t take_difference(struct trace_stretch *bytes, uint64_t before)
 {
-    if (!trace_spill_fill(&lines->spill, &line_run->bytes, lines->window_bytes, RECORD_BYTES_MOST, error))
+    const uint64_t number = take_number(bytes);
+    return before + (number >> 1 ^ -(number & 1));
+}
+
+/* Advances to the run's next record; *more is false after the last one. */
+static bool load_head(struct wl_trace_lines *sort, struct run *run, bool *more, struct sim_error *error)
+{
+    struct record *head = &run->head;
+    if (!trace_spill_fill(&sort->spill, &run->bytes, sort->window_bytes, RECORD_BYTES_MOST, error))
         return false;
-    *more = line_run->bytes.filled > line_run->bytes.begin;
+    *more = run->bytes.filled > run->bytes.begin;
     if (*more) {
-        line_run->key += (uint32_t)take_number(&line_run->bytes);
-        line_run->left = take_number(&line_run->bytes);
-        line_run->time = 0;
+        head->key = (uint32_t)take_difference(&run->bytes, head->key);
+        head->time_ns = (int64_t)take_difference(&run->bytes, (uint64_t)head->time_ns);
+        head->value = take_number(&run->bytes);
+        head->extra = take_number(&run->bytes);
+        head->line = take_difference(&run->bytes, head->line);
     }
     return true;
 }
 
-static bool is_segment_before(const void *owner, size_t one, size_t other)
+static int by_time(const void *one, const void *other)
 {
-    const struct wl_trace_lines *lines = owner;
-    uint32_t a = lines->runs[one].key, b = lines->runs[other].key;
-    return a != b ? a < b : one < other;
+    const struct record *a = one, *b = other;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sets *order to the indices of the buffer's records in their order; by key, it is a counting sort. */
+static bool order_records(const struct wl_trace_lines *sort, uint32_t **order)
+{
+    uint32_t *starts = calloc((size_t)sort->key_count + 1, sizeof *starts);
+    *order = malloc(sort->used * sizeof **order);
+    if (starts == NULL || *order == NULL) {
+        free(starts);
+        return false;
+    }
+    if (!sort->by_key)
+        qsort(sort->buffer, sort->used, sizeof *sort->buffer, by_time);
+    for (size_t i = 0; sort->by_key && i < sort->used; i++)
+        starts[sort->buffer[i].key + 1]++;
+    for (size_t key = 1; sort->by_key && key <= sort->key_count; key++)
+        starts[key] += starts[key - 1];
+    for (size_t i = 0; i < sort->used; i++)
+        (*order)[sort->by_key ? starts[sort->buffer[i].key]++ : i] = (uint32_t)i;
+    free(starts);
+    return true;
+}
+
+static bool put_records(struct wl_trace_lines *sort, const uint32_t *order, struct sim_error *error)
+{
+    const struct record first = {0}, *before = &first;
+    char out[OUT_BYTES + RECORD_BYTES_MOST];
+    size_t filled = 0;
+    for (size_t i = 0; i < sort->used; i++) {
+        if (i + AHEAD < sort->used)
+            __builtin_prefetch(&sort->buffer[order[i + AHEAD]]);
+        filled += put_record(&sort->buffer[order[i]], before, out + filled);
+        before = &sort->buffer[order[i]];
+        if (filled < OUT_BYTES && i + 1 < sort->used)
+            continue;
+        if (!trace_spill_put(&sort->spill, out, filled, error))
+            return false;
+        filled = 0;
+    }
+    return true;
+}
+
+/* Sorts the buffer's records and writes them as a run. */
+static bool write_run(struct wl_trace_lines *sort, struct sim_error *error)
+{
+    uint32_t *order = NULL;
+    if (sort->used == 0)
+        return true;
+    bool ok = (sim_grow(&sort->runs, &sort->run_capacity, sort->run_count + 1, sizeof *sort->runs) &&
+               order_records(sort, &order)) ||
+              sim_fail_memory(error);
+    if (ok) {
+        struct run run = {.first = sort->spill.size};
+        if (sort->by_key)
+            sort->spill.memory_most = MEMORY_LEAST + (size_t)sort->key_count * MEMORY_OF_KEY;
+        ok = put_records(sort, order, error);
+        run.bytes.end = sort->spill.size;
+        sort->runs[sort->run_count] = run;
+        sort->run_count += ok;
+    }
+    free(order);
+    sort->used = 0;
+    return ok;
+}
+
+static bool put(struct wl_trace_lines *sort, struct record record, struct sim_error *error)
+{
+    size_t most = sort->by_key ? LINES_LEAST + LINES_LEAST * sort->run_count / RUNS_AT_THAT + sort->key_count
+                               : sort->memory_bytes / sizeof record;
+    if (sort->used >= most && !write_run(sort, error))
+        return false;
+    if (!sim_grow(&sort->buffer, &sort->capacity, sort->used + 1, sizeof *sort->buffer))
+        return sim_fail_memory(error);
+    record.order = (uint32_t)sort->used;
+    sort->buffer[sort->used++] = record;
+    sort->key_count = sort->key_count <= record.key ? record.key + 1 : sort->key_count;
+    sort->count++;
+    return true;
+}
+
+/* Records that are equal are in the order of runs. */
+static bool is_before(const void *owner, size_t one, size_t other)
+{
+    const struct wl_trace_lines *sort = owner;
+    const struct record *a = &sort->runs[one].head, *b = &sort->runs[other].head;
+    if (sort->by_key)
+        return a->key != b->key ? a->key < b->key : one < other;
+    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : one < other;
 }
 
 /* Frees the buffer and allocates the windows of the runs. */
-bool wl_trace_lines_turn(struct wl_trace_lines *lines, struct sim_error *error)
+static bool begin_reading(struct wl_trace_lines *sort, struct sim_error *error)
 {
-    if (!put_run(lines, error))
+    if (!write_run(sort, error))
         return false;
-    size_t share = lines->capacity * sizeof *lines->buffer / (lines->run_count + 1);
-    lines->window_bytes = share < LINE_WINDOW_BYTES_LEAST  ? LINE_WINDOW_BYTES_LEAST
-                          : share > LINE_WINDOW_BYTES_MOST ? LINE_WINDOW_BYTES_MOST
-                                                           : share;
-    free(lines->buffer);
-    lines->buffer = NULL;
-    lines->capacity = 0;
-    lines->merge.heap = calloc(lines->run_count + 1, sizeof *lines->merge.heap);
-    if (lines->merge.heap == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < lines->run_count; i++) {
-        bool more;
-        lines->runs[i].bytes.window = malloc(lines->window_bytes);
-        if (lines->runs[i].bytes.window == NULL)
-            return sim_fail_memory(error);
-        if (!take_segment(lines, &lines->runs[i], &more, error))
-            return false;
+    size_t share = sort->capacity * sizeof *sort->buffer / (sort->run_count + 1);
+    sort->window_bytes = share < WINDOW_BYTES_LEAST  ? WINDOW_BYTES_LEAST
+                         : share > WINDOW_BYTES_MOST ? WINDOW_BYTES_MOST
+                                                     : share;
+    free(sort->buffer);
+    sort->buffer = NULL;
+    sort->capacity = 0;
+    sort->merge.heap = calloc(sort->run_count + 1, sizeof *sort->merge.heap);
+    bool ok = sort->merge.heap != NULL;
+    for (size_t i = 0; ok && i < sort->run_count; i++) {
+        sort->runs[i].bytes.window = malloc(sort->window_bytes);
+        ok = sort->runs[i].bytes.window != NULL;
     }
-    trace_merge_begin(&lines->merge, lines->run_count, is_segment_before, lines);
+    return ok || sim_fail_memory(error);
+}
+
+bool wl_trace_lines_turn(struct wl_trace_lines *sort, struct sim_error *error)
+{
+    if (sort->merge.heap == NULL && !begin_reading(sort, error))
+        return false;
+    sort->place = 0;
+    sort->is_under_way = false;
+    for (size_t i = 0; i < sort->run_count; i++) {
+        struct run *run = &sort->runs[i];
+        bool more;
+        run->bytes.at = run->first;
+        run->bytes.begin = run->bytes.filled = 0;
+        run->head = (struct record){0};
+        if (!load_head(sort, run, &more, error))
+            return false;
+        assert(more);
+    }
+    trace_merge_begin(&sort->merge, sort->run_count, is_before, sort);
     return true;
+}
+
+/* Returns the next record; NULL after the last one, and on failure. */
+static const struct record *next(struct wl_trace_lines *sort, bool *more, struct sim_error *error)
+{
+    *more = true;
+    if (sort->is_under_way) {
+        struct run *run = &sort->runs[sort->merge.heap[0]];
+        const struct record before = run->head;
+        bool has_more;
+        if (!load_head(sort, run, &has_more, error))
+            return NULL;
+        /* While it is equal, the run stays on top. */
+        if (!has_more || (sort->by_key ? run->head.key != before.key : run->head.time_ns != before.time_ns))
+            trace_merge_moved(&sort->merge, has_more, is_before, sort);
+    }
+    *more = sort->is_under_way = sort->merge.count > 0;
+    sort->place += *more;
+    return *more ? &sort->runs[sort->merge.heap[0]].head : NULL;
+}
+
+void wl_trace_lines_destroy(struct wl_trace_lines *sort)
+{
+    if (sort == NULL)
+        return;
+    trace_spill_clear(&sort->spill);
+    for (size_t i = 0; i < sort->run_count; i++)
+        free(sort->runs[i].bytes.window);
+    free(sort->runs);
+    free(sort->merge.heap);
+    free(sort->buffer);
+    trace_keys_free(&sort->keys);
+    free(sort);
+}
+
+/* Rows by time. */
+
+bool trace_sort_create(const char *path, size_t memory_bytes, struct wl_trace_lines **out,
+                       struct sim_error *error)
+{
+    *out = create(path, false, memory_bytes);
+    return *out != NULL || sim_fail_memory(error);
+}
+
+bool trace_sort_put(struct wl_trace_lines *sort, const struct trace_row *row, uint64_t line,
+                    struct sim_error *error)
+{
+    struct record record = {
+        .time_ns = row->time_ns, .value = row->value, .extra = (uint64_t)row->late_ns, .line = line};
+    if (!trace_keys_intern(&sort->keys, row->key, row->key_size, trace_keys_hash(row->key, row->key_size),
+                           &record.key))
+        return sim_fail_memory(error);
+    return put(sort, record, error);
+}
+
+bool trace_sort_next(struct wl_trace_lines *sort, struct trace_row *out, uint64_t *line, bool *more,
+                     struct sim_error *error)
+{
+    const struct record *record = next(sort, more, error);
+    if (record == NULL)
+        return !*more;
+    *out = (struct trace_row){
+        .time_ns = record->time_ns, .late_ns = (int64_t)record->extra, .value = record->value};
+    out->key = trace_keys_bytes(&sort->keys, record->key, &out->key_size);
+    out->hash = trace_keys_hash(out->key, out->key_size);
+    *line = record->line;
+    return true;
+}
+
+double trace_sort_share(const struct wl_trace_lines *sort)
+{
+    return (double)sort->place / ((double)sort->count + 1);
+}
+
+/* Lines by key. */
+
+struct wl_trace_lines *wl_trace_lines_create(const char *path, bool has_counts)
+{
+    struct wl_trace_lines *lines = create(path, true, 0);
+    if (lines != NULL)
+        lines->has_counts = has_counts;
+    return lines;
+}
+
+bool wl_trace_lines_put(struct wl_trace_lines *lines, const struct wl_trace_batch *line,
+                        struct sim_error *error)
+{
+    const struct record record = {.time_ns = line->time_ns,
+                                  .value = lines->has_counts ? line->rows : line->bytes,
+                                  .extra = (uint64_t)(lines->has_counts ? line->step_ms : line->late_ns),
+                                  .key = line->key_index};
+    return put(lines, record, error);
 }
 
 bool wl_trace_lines_next(struct wl_trace_lines *lines, struct wl_trace_batch *out, bool *more,
                          struct sim_error *error)
 {
-    *more = false;
-    if (lines->merge.count > 0 && lines->runs[lines->merge.heap[0]].left == 0) {
-        bool has_segment;
-        if (!take_segment(lines, &lines->runs[lines->merge.heap[0]], &has_segment, error))
-            return false;
-        trace_merge_moved(&lines->merge, has_segment, is_segment_before, lines);
-    }
-    if (lines->merge.count == 0)
-        return true;
-    struct line_run *line_run = &lines->runs[lines->merge.heap[0]];
-    if (!trace_spill_fill(&lines->spill, &line_run->bytes, lines->window_bytes, RECORD_BYTES_MOST, error))
-        return false;
-    line_run->left--;
-    line_run->time += take_number(&line_run->bytes);
-    uint64_t value = take_number(&line_run->bytes),
-             extra = line_run->has_extra ? take_number(&line_run->bytes) : 0;
-    *out = (struct wl_trace_batch){
-        .key_index = line_run->key,
-        .time_ns = (int64_t)((uint64_t)line_run->base_ns + line_run->time * line_run->unit_ns),
-        .rows = lines->has_counts ? value : 1,
-        .bytes = lines->has_counts ? 0 : value,
-        .step_ms = lines->has_counts ? (int64_t)extra : 0,
-        .late_ns = lines->has_counts ? 0 : (int64_t)extra};
-    *more = true;
+    const struct record *record = next(lines, more, error);
+    if (record == NULL)
+        return !*more;
+    *out = (struct wl_trace_batch){.key_index = record->key,
+                                   .time_ns = record->time_ns,
+                                   .rows = lines->has_counts ? record->value : 1,
+                                   .bytes = lines->has_counts ? 0 : record->value,
+                                   .step_ms = lines->has_counts ? (int64_t)record->extra : 0,
+                                   .late_ns = lines->has_counts ? 0 : (int64_t)record->extra};
     return true;
-}
-
-void wl_trace_lines_destroy(struct wl_trace_lines *lines)
-{
-    if (lines == NULL)
-        return;
-    for (size_t i = 0; i < lines->run_count; i++)
-        free(lines->runs[i].bytes.window);
-    free(lines->runs);
-    free(lines->merge.heap);
-    free(lines->buffer);
-    trace_spill_clear(&lines->spill);
-    free(lines);
 }

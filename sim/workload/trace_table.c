@@ -35,7 +35,8 @@ static void add_column(struct trace_columns *columns, enum trace_role role, cons
     columns->all[columns->count++] = (struct trace_column){role, name, field};
 }
 
-void trace_columns_given(const struct wl_trace_columns *columns, struct trace_columns *out)
+/* The columns that a format names. */
+static void list_given(const struct wl_trace_columns *columns, struct trace_columns *out)
 {
     const char *const single[TRACE_ROLES] = {[TRACE_TIME] = columns->time,
                                              [TRACE_TIME_OF_DAY] = columns->time_of_day,
@@ -56,7 +57,7 @@ void trace_columns_given(const struct wl_trace_columns *columns, struct trace_co
 bool wl_trace_format_is_plain(const struct wl_trace_format *format)
 {
     struct trace_columns given;
-    trace_columns_given(&format->columns, &given);
+    list_given(&format->columns, &given);
     return given.count == 0 && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
            format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
            format->delimiter == '\0' && !format->sort && !format->has_epoch;
@@ -65,7 +66,7 @@ bool wl_trace_format_is_plain(const struct wl_trace_format *format)
 void wl_trace_format_clear(struct wl_trace_format *format)
 {
     struct trace_columns given;
-    trace_columns_given(&format->columns, &given);
+    list_given(&format->columns, &given);
     for (size_t i = 0; i < given.count; i++)
         free((char *)(uintptr_t)given.all[i].name);
     *format = (struct wl_trace_format){0};
@@ -429,7 +430,7 @@ static bool has(const struct trace_table *table, enum trace_role role)
 static bool find_columns(struct trace_table *table, const char **missing, size_t *found, size_t *field)
 {
     struct trace_columns given, *out = &table->columns;
-    trace_columns_given(&table->format->columns, &given);
+    list_given(&table->format->columns, &given);
     const size_t values =
         given.counts[TRACE_BYTES] + given.counts[TRACE_COUNT] + given.counts[TRACE_BYTES_OF];
     *out = (struct trace_columns){0};
@@ -688,7 +689,7 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     if (table->record.count == 0)
         return trace_fail(trace_table_path(table), 1, error,
                           "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
-    trace_columns_given(&format->columns, &given);
+    list_given(&format->columns, &given);
     table->has_header = has_header(table, &given);
     table->field_count = table->record.count;
     if (table->has_header)
@@ -873,12 +874,8 @@ static bool read_number(struct trace_table *table, const struct trace_column *co
     const char *text = trimmed(table, column, &size), *name = column->role == TRACE_COUNT ? "count" : "bytes";
     if (size > 2 && memcmp(text + size - 2, ".0", 2) == 0) /* by programs that have no integer type */
         size -= 2;
-    bool is_negative = size > 1 && *text == '-', is_whole = size > 0;
-    for (size_t i = is_negative; i < size; i++) {
-        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
-        is_whole = is_whole && digit <= 9;
-        *out = *out > TRACE_VALUE_MAX ? *out : *out * 10 + digit;
-    }
+    bool is_negative = size > 1 && *text == '-';
+    bool is_whole = trace_whole((struct trace_span){text + is_negative, text + size}, out);
     struct trace_shown shown = trace_show(text, size);
     if (size == 0)
         return FAIL(table, error, "%s is empty; %s", name, cure);

@@ -197,12 +197,6 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
     key->next_ns = next;
 }
 
-static double burst_share_on(const struct wl_workload *workload)
-{
-    double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
-    return on / (on + off);
-}
-
 /* Assigned member by member: clearing the whole struct first would cost more than drawing a row. */
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index)
 {
@@ -219,7 +213,7 @@ void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_
     key->burst_until_ns = INT64_MAX;
     if (workload->has_bursts) {
         sim_random_init(&key->bursts, workload->seed, SIM_BURST, key_index);
-        double on = burst_share_on(workload);
+        double on_ns = (double)workload->burst_on_ns, on = on_ns / (on_ns + (double)workload->burst_off_ns);
         key->base_rate_per_ns /= 1 + on * (workload->burst_factor - 1);
         key->burst_is_on = sim_random_unit(&key->bursts) < on;
         double mean = (double)(key->burst_is_on ? workload->burst_on_ns : workload->burst_off_ns);

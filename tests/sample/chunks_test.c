@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a file has the same number of bytes as Cassandra's compressed writer gives it. Method: chunks whose
- * LZ4 block is worked out by hand from the block format, sizes at the borders of chunks, and incompressible
- * bytes under every bound. */
+ * LZ4 block is worked out by hand from the block format, and sizes at the borders of chunks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +15,10 @@
 
 #define CHUNK 16384u
 
-static const struct sample_chunks usual = {CHUNK, SAMPLE_NO_BOUND};
-
-static uint64_t compressed(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size)
+static uint64_t compressed(const uint8_t *bytes, uint64_t size)
 {
     uint64_t out;
-    assert_true(sample_compressed_bytes(chunks, bytes, size, &out));
+    assert_true(sample_compressed_bytes(bytes, size, &out));
     return out;
 }
 
@@ -40,14 +37,14 @@ static void fill(uint8_t *bytes, size_t size)
 static void test_literals_are_unchanged(void **state)
 {
     (void)state;
-    assert_int_equal(compressed(&usual, NULL, 0), 0);
-    assert_int_equal(compressed(&usual, (const uint8_t *)"a", 1), 4 + 1 + 1 + 4);
-    assert_int_equal(compressed(&usual, (const uint8_t *)"hello", 5), 4 + 1 + 5 + 4);
+    assert_int_equal(compressed(NULL, 0), 0);
+    assert_int_equal(compressed((const uint8_t *)"a", 1), 4 + 1 + 1 + 4);
+    assert_int_equal(compressed((const uint8_t *)"hello", 5), 4 + 1 + 5 + 4);
     uint8_t bytes[100];
     fill(bytes, sizeof bytes);
-    assert_int_equal(compressed(&usual, bytes, 14), 4 + 1 + 14 + 4);
-    assert_int_equal(compressed(&usual, bytes, 15), 4 + 2 + 15 + 4);
-    assert_int_equal(compressed(&usual, bytes, 100), 4 + 2 + 100 + 4);
+    assert_int_equal(compressed(bytes, 14), 4 + 1 + 14 + 4);
+    assert_int_equal(compressed(bytes, 15), 4 + 2 + 15 + 4);
+    assert_int_equal(compressed(bytes, 100), 4 + 2 + 100 + 4);
 }
 
 /* 16384 zeros: a token and a literal, 2 bytes of offset, a match of 16378 in 65 further bytes, then a token
@@ -58,11 +55,9 @@ static void test_zeros_compress_to_one_match_per_chunk(void **state)
     uint8_t *zeros = calloc(1, 4 * CHUNK);
     assert_non_null(zeros);
     const uint64_t chunk = 4 + 1 + 1 + 2 + 65 + 1 + 5 + 4;
-    assert_int_equal(compressed(&usual, zeros, CHUNK), chunk);
-    assert_int_equal(compressed(&usual, zeros, CHUNK + 1), chunk + 4 + 1 + 1 + 4);
-    assert_int_equal(compressed(&usual, zeros, 4 * CHUNK), 4 * chunk);
-    const struct sample_chunks large = {4 * CHUNK, SAMPLE_NO_BOUND};
-    assert_int_equal(compressed(&large, zeros, 4 * CHUNK), 4 + 1 + 1 + 2 + 257 + 1 + 5 + 4);
+    assert_int_equal(compressed(zeros, CHUNK), chunk);
+    assert_int_equal(compressed(zeros, CHUNK + 1), chunk + 4 + 1 + 1 + 4);
+    assert_int_equal(compressed(zeros, 4 * CHUNK), 4 * chunk);
     free(zeros);
 }
 
@@ -74,31 +69,10 @@ static void test_chunks_are_compressed_independently(void **state)
     assert_non_null(bytes);
     fill(bytes, CHUNK);
     memcpy(bytes + CHUNK, bytes, CHUNK);
-    uint64_t one = compressed(&usual, bytes, CHUNK);
+    uint64_t one = compressed(bytes, CHUNK);
     assert_true(one > CHUNK && one <= CHUNK + CHUNK / 255 + 16 + 8);
-    assert_int_equal(compressed(&usual, bytes, 2 * CHUNK), 2 * one);
-    assert_int_equal(compressed(&usual, bytes, CHUNK + 10), one + 4 + 1 + 10 + 4);
-    free(bytes);
-}
-
-/* A bound of 16384 corresponds to min_compress_ratio 1; a last chunk shorter than the bound is padded to
- * it. */
-static void test_incompressible_chunk_is_stored_uncompressed(void **state)
-{
-    (void)state;
-    uint8_t *bytes = malloc(CHUNK + 100);
-    assert_non_null(bytes);
-    fill(bytes, CHUNK + 100);
-    const struct sample_chunks bounded = {CHUNK, CHUNK}, strict = {CHUNK, 50}, narrow = {CHUNK, 106};
-    assert_int_equal(compressed(&bounded, bytes, CHUNK), CHUNK + 4);
-    assert_int_equal(compressed(&strict, bytes, 100), 100 + 4);
-    /* 4 + 2 + 100 are 106 bytes, which equals the bound. */
-    assert_int_equal(compressed(&narrow, bytes, 100), 106 + 4);
-    const struct sample_chunks wide = {CHUNK, 107};
-    assert_int_equal(compressed(&wide, bytes, 100), 4 + 2 + 100 + 4);
-    const struct sample_chunks padded = {CHUNK, 103};
-    assert_int_equal(compressed(&padded, bytes, 100), 103 + 4);
-    assert_int_equal(compressed(&bounded, bytes, CHUNK + 100), CHUNK + 4 + 4 + 2 + 100 + 4);
+    assert_int_equal(compressed(bytes, 2 * CHUNK), 2 * one);
+    assert_int_equal(compressed(bytes, CHUNK + 10), one + 4 + 1 + 10 + 4);
     free(bytes);
 }
 
@@ -108,7 +82,6 @@ int main(void)
         cmocka_unit_test(test_literals_are_unchanged),
         cmocka_unit_test(test_zeros_compress_to_one_match_per_chunk),
         cmocka_unit_test(test_chunks_are_compressed_independently),
-        cmocka_unit_test(test_incompressible_chunk_is_stored_uncompressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

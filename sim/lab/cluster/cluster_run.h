@@ -224,7 +224,7 @@ struct lab_cluster_run {
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
     struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */
-    struct sim_times *acknowledged; /* with reads of ranges: times of acknowledged rows, by key */
+    struct lab_times *acknowledged; /* with reads of ranges: times of acknowledged rows, by key */
     int64_t start_ns, end_ns;
     struct lab_disk_windows disk, key_disk; /* of partitions, and of keys in one partition each */
     uint64_t operations_active;

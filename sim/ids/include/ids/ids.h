@@ -19,10 +19,6 @@
 #include "bucketing/id.h"
 #include "kernel/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define IDS_LEAST    64u       /* fewer ids are not enough for a test */
 #define IDS_MOST     10000000u /* more ids, as an endless stream has, need not be held in memory */
 #define IDS_BITS_MAX 32u
@@ -76,7 +72,4 @@ bool ids_judge(const struct ids_sample *sample, uint32_t bits, struct ids_verdic
 /* A sentence that explains why the lowest bits of ids of this kind are not random; NULL when they are. */
 const char *ids_trap(enum bk_id_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

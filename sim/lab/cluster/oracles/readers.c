@@ -4,9 +4,11 @@
  * all replicas of a read may lack it. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster_run.h"
 #include "cluster_view.h"
+#include "kernel/grow.h"
 #include "oracles.h"
 
 /* An agent remembers a window as empty when it had ended `late` ago by the agent's clock at the query. A row
@@ -77,6 +79,50 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
+/* A sorted list of times. Adding a time moves each later one, so times should be added nearly in order. */
+struct lab_times {
+    int64_t *items;
+    size_t begin, end, capacity;
+};
+
+static bool make_room(struct lab_times *times)
+{
+    size_t kept = times->end - times->begin;
+    if ((kept > times->capacity / 2 || times->capacity == 0) &&
+        !sim_grow(&times->items, &times->capacity, times->capacity + 1, sizeof *times->items))
+        return false;
+    if (times->begin > 0)
+        memmove(times->items, times->items + times->begin, kept * sizeof *times->items);
+    times->begin = 0;
+    times->end = kept;
+    return true;
+}
+
+static bool add_time(struct lab_times *times, int64_t time_ns)
+{
+    if (times->end == times->capacity && !make_room(times))
+        return false;
+    size_t at = times->end++;
+    for (; at > times->begin && times->items[at - 1] > time_ns; at--)
+        times->items[at] = times->items[at - 1];
+    times->items[at] = time_ns;
+    return true;
+}
+
+/* The number of times before time_ns. */
+static uint64_t times_below(const struct lab_times *times, int64_t time_ns)
+{
+    size_t low = times->begin, high = times->end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (times->items[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - times->begin;
+}
+
 /* Returns the number of rows that were acknowledged before the read began; for a range, those whose times, as
  * given by their agents, are in the range. */
 static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
@@ -84,8 +130,8 @@ static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t ke
 {
     if (kind != LAB_READ_RANGE)
         return run->keys[key].acknowledged;
-    const struct sim_times *times = &run->acknowledged[key];
-    return sim_times_below(times, query->until_ns) - sim_times_below(times, query->from_ns);
+    const struct lab_times *times = &run->acknowledged[key];
+    return times_below(times, query->until_ns) - times_below(times, query->from_ns);
 }
 
 /* Rows that a read need not find: rows of windows above its walk, and rows that came into a window later than
@@ -188,7 +234,7 @@ bool lab_reads_judged(struct lab_cluster_run *run)
 void lab_reads_forgotten(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; run->acknowledged != NULL && i < run->key_count; i++)
-        sim_times_clear(&run->acknowledged[i]);
+        free(run->acknowledged[i].items);
     free(run->acknowledged);
     run->acknowledged = NULL;
 }
@@ -198,13 +244,13 @@ void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_o
     if (run->acknowledged == NULL)
         return;
     const struct lab_read *range = &run->scenario->reads.kinds[LAB_READ_RANGE];
-    struct sim_times *times = &run->acknowledged[operation->key];
+    struct lab_times *times = &run->acknowledged[operation->key];
     /* A clock is behind by at most its bound, except after a jump. After a jump, readers need to find fewer
      * rows. */
     int64_t oldest_ns = lab_before(lab_before(sim_queue_now(&run->queue), range->age_ns), range->span_ns);
     oldest_ns = lab_before(oldest_ns, 2 * run->scenario->agents.clock_bound_ns);
-    sim_times_drop(times, oldest_ns);
-    run->out_of_memory = !sim_times_add(times, operation->row_time_ns) || run->out_of_memory;
+    times->begin += times_below(times, oldest_ns);
+    run->out_of_memory = !add_time(times, operation->row_time_ns) || run->out_of_memory;
 }
 
 /* Returns the number of these rows that the read must find: without those that a client has started to delete

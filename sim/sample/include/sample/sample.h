@@ -17,10 +17,6 @@
 #include "kernel/error.h"
 #include "lab/scenario.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sample_figures {
     uint64_t rows, partitions;
     uint64_t bytes;            /* size of Data.db before compression */
@@ -32,26 +28,11 @@ struct sample_figures {
 bool sample_measure(const struct lab_scenario *scenario, const char *path, struct sample_figures *out,
                     struct sim_error *error);
 
-/* The size of a file that Cassandra compresses: chunks of fixed size, each stored as its length in 4 bytes
- * and its LZ4 data, or uncompressed if that is shorter, followed by a CRC of 4 bytes. Sources:
- * apache/cassandra 5.0.4 io/compress/CompressedSequentialWriter.java, LZ4Compressor.java,
- * schema/CompressionParams.java. */
+/* The size of a file of `size` bytes that Cassandra compresses with its defaults (chunk_length_in_kb 16,
+ * min_compress_ratio 0): chunks, each stored as its length in 4 bytes, its LZ4 data, and a CRC of 4 bytes.
+ * Sources: apache/cassandra 5.0.4 io/compress/CompressedSequentialWriter.java, LZ4Compressor.java,
+ * schema/CompressionParams.java. Returns false when out of memory. */
+#define SAMPLE_CHUNK_BYTES 16384
+bool sample_compressed_bytes(const uint8_t *bytes, uint64_t size, uint64_t *out);
 
-/* Cassandra's defaults: chunk_length_in_kb 16, min_compress_ratio 0. */
-#define SAMPLE_CHUNK_BYTES 16384u
-#define SAMPLE_NO_BOUND    INT32_MAX
-
-struct sample_chunks {
-    uint32_t bytes; /* size of a chunk, at most 1 GiB */
-    uint32_t most;  /* max_compressed_length: a chunk whose compressed length is this or more is stored
-                       uncompressed */
-};
-
-/* Computes the size of the compressed file of `size` bytes. Returns false when out of memory. */
-bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size,
-                             uint64_t *out);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -13,10 +13,6 @@
 
 #include "kernel/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define WL_CSV_FIELDS_MAX 256u
 
 /* A record, valid until the next one is read. Each field has a final NUL that its size does not include. */
@@ -38,7 +34,4 @@ bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error
 /* csv may be NULL. */
 void wl_csv_close(struct wl_csv *csv);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace: the rows of a file in order of time, read as a stream. Memory grows with the number of keys, not
- * with the size of the file. The plain form is CSV in UTF-8 with the header `timestamp_ms,key,bytes` or
- * `timestamp_ms,key,count`, for which there is a fast path; every other form (struct wl_trace_format) is
- * read by columns. All may be compressed by gzip or zstd.
+ * with the size of the file. A file is CSV or JSON, of which some columns are read (struct wl_trace_format);
+ * the plain form, for which there is a fast path, is CSV in UTF-8 with the header `timestamp_ms,key,bytes` or
+ * `timestamp_ms,key,count`. All may be compressed by gzip or zstd.
  *
  * A line with a count n represents n rows: row i is at t + floor(i * step / n) milliseconds, where step is
  * the time from this line to the key's next line; the key's last line uses the step of the line before it (0
