@@ -524,23 +524,18 @@ static void plan_roll(const struct bk_agent *agent, struct operation *operation,
     bk_operation_go(operation, LOCKED_ROLL);
 }
 
-static void fill_lock(const struct operation *operation, bool may_exist, struct bk_action *out)
-{
-    out->kind = BK_ACT_CAS_LOCK;
-    out->mask = BIT(BK_LOCK_OWNER) | BIT(BK_LOCK_UNTIL);
-    out->if_mask = may_exist ? out->mask : 0;
-    out->columns[BK_LOCK_OWNER] = operation->next.columns[BK_LOCK_OWNER];
-    out->columns[BK_LOCK_UNTIL] = operation->next.columns[BK_LOCK_UNTIL];
-    out->expected[BK_LOCK_OWNER] = operation->lock[BK_LOCK_OWNER];
-    out->expected[BK_LOCK_UNTIL] = operation->lock[BK_LOCK_UNTIL];
-}
-
 static void fill_locked(const struct bk_agent *agent, const struct operation *operation,
                         struct bk_action *out)
 {
     (void)agent;
-    if (out->kind == BK_ACT_CAS_LOCK)
-        fill_lock(operation, operation->step != LOCKED_TAKE, out);
+    if (out->kind != BK_ACT_CAS_LOCK)
+        return;
+    out->mask = BIT(BK_LOCK_OWNER) | BIT(BK_LOCK_UNTIL);
+    out->if_mask = operation->step != LOCKED_TAKE ? out->mask : 0;
+    out->columns[BK_LOCK_OWNER] = operation->next.columns[BK_LOCK_OWNER];
+    out->columns[BK_LOCK_UNTIL] = operation->next.columns[BK_LOCK_UNTIL];
+    out->expected[BK_LOCK_OWNER] = operation->lock[BK_LOCK_OWNER];
+    out->expected[BK_LOCK_UNTIL] = operation->lock[BK_LOCK_UNTIL];
 }
 
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,

@@ -14,11 +14,6 @@ enum sum_step {
     STEP_OF_SUM
 };
 
-static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    bk_operation_find_bucket(agent, operation, now_ns);
-}
-
 static void forget_last(struct known *known)
 {
     known->columns[BK_SUM_TIME] = INT64_MIN;
@@ -191,7 +186,7 @@ static const struct step_action actions[] = {
     [SUM_STORE - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, STRICT_BY_SOURCE},
 };
 const struct protocol bk_protocol_sum = {
-    .write = begin_write,
+    .write = bk_operation_find_bucket,
     .read = bk_operation_look,
     .route = bk_operation_route_newest,
     .placed = placed,

@@ -86,11 +86,6 @@ static bool take_digits(struct piece *piece, uint64_t *out)
 
 /* Each of these sets *out and returns NULL, or returns the problem as a text that follows "'name = value': ".
  */
-static const char *piece_number(struct piece piece, uint64_t *out)
-{
-    return take_digits(&piece, out) && piece.size == 0 ? NULL : "not a whole number from 0 to 2^64 - 1";
-}
-
 static const char *piece_digest(struct piece piece, uint64_t *out)
 {
     *out = 0;
@@ -123,13 +118,6 @@ static const char *piece_duration(struct piece piece, int64_t *out_ns)
         return "not a duration; a whole number and ns us ms s m h or d, up to 2^63 - 1 ns, as in 90d";
     *out_ns = (int64_t)span;
     return NULL;
-}
-
-static const char *piece_bytes(struct piece piece, uint64_t *out)
-{
-    return read_with_unit(piece, sizes, UINT64_MAX, out)
-               ? NULL
-               : "not a size; a whole number and B KB MB GB or TB, up to 2^64 - 1 bytes, as in 512KB";
 }
 
 static const char *piece_chance(struct piece piece, uint64_t *numerator, uint64_t *denominator)
@@ -245,27 +233,12 @@ static void text_number(struct text *text, uint64_t value)
     write_digits(text, value, 10, 1);
 }
 
-static void text_digest(struct text *text, uint64_t value)
-{
-    write_digits(text, value, 16, 16);
-}
-
 static void write_with_unit(struct text *text, const struct unit *units, uint64_t value)
 {
     while (value % units->size != 0)
         units++;
     write_digits(text, value / units->size, 10, 1);
     text_word(text, units->name);
-}
-
-static void text_duration(struct text *text, int64_t span_ns)
-{
-    write_with_unit(text, span_ns == 0 ? times + 3 : times, (uint64_t)span_ns);
-}
-
-static void text_bytes(struct text *text, uint64_t bytes)
-{
-    write_with_unit(text, bytes == 0 ? sizes + 4 : sizes, bytes);
 }
 
 static void write_part(struct text *text, int64_t value, size_t digits, const char *mark)
@@ -583,7 +556,7 @@ static const char *read_value(struct bk_setting *setting, const struct line *lin
 {
     uint64_t whole = 0, denominator = 0;
     int64_t span = 0;
-    const char *wrong;
+    const char *wrong = NULL;
     switch (line->type) {
     case VALUE_CHOICE:
     case VALUE_FLAG:
@@ -595,7 +568,8 @@ static const char *read_value(struct bk_setting *setting, const struct line *lin
         whole = (uint64_t)span;
         break;
     case VALUE_BYTES:
-        wrong = piece_bytes(value, &whole);
+        if (!read_with_unit(value, sizes, UINT64_MAX, &whole))
+            wrong = "not a size; a whole number and B KB MB GB or TB, up to 2^64 - 1 bytes, as in 512KB";
         break;
     case VALUE_CHANCE:
         wrong = piece_chance(value, &setting->strategy.of.probabilistic.chance_numerator, &denominator);
@@ -604,7 +578,8 @@ static const char *read_value(struct bk_setting *setting, const struct line *lin
     case VALUE_U32:
     case VALUE_U64:
     default:
-        wrong = piece_number(value, &whole);
+        if (!take_digits(&value, &whole) || value.size != 0)
+            wrong = "not a whole number from 0 to 2^64 - 1";
         break;
     }
     if (wrong == NULL && line->type != VALUE_TIME && whole < line->least)
@@ -725,10 +700,10 @@ static void write_value(struct text *text, const struct bk_setting *setting, con
         text_word(text, word_of(line->words, value));
         return;
     case VALUE_DURATION:
-        text_duration(text, (int64_t)value);
+        write_with_unit(text, value == 0 ? times + 3 : times, value);
         return;
     case VALUE_BYTES:
-        text_bytes(text, value);
+        write_with_unit(text, value == 0 ? sizes + 4 : sizes, value);
         return;
     case VALUE_TIME:
         text_time(text, (int64_t)value);
@@ -759,7 +734,7 @@ static enum bk_status check_setting(const struct bk_setting *setting)
 static void write_setting(struct text *text, const struct bk_setting *setting)
 {
     text_word(text, FIRST_LINE "\nscenario_digest = ");
-    text_digest(text, setting->scenario_digest);
+    write_digits(text, setting->scenario_digest, 16, 16);
     text_word(text, "\nkind = ");
     text_word(text, bk_kind_name(setting->strategy.kind));
     text_word(text, "\n");

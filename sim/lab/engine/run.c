@@ -129,35 +129,31 @@ static bool fail_unknown(const struct lab_scenario *scenario, const struct lab_e
     return false;
 }
 
-/* Whether a metric of this unit can be compared with a number that is written with that unit; if not, *cure
- * says how to write it. */
-static bool has_unit(enum lab_metric_unit unit, enum lab_expect_unit written, const char **cure)
+/* How expectations write numbers, and metrics of which unit they are for; LAB_EXPECT_PLAIN is for all. */
+static const struct {
+    enum lab_metric_unit unit;
+    const char *name, *cure;
+} units[] = {
+    [LAB_EXPECT_PLAIN] = {LAB_METRIC_BYTES, "a number", NULL},
+    [LAB_EXPECT_THOUSANDS] = {LAB_METRIC_BYTES, "a count in k, M or G", "a number, as in 50000 or 50k"},
+    [LAB_EXPECT_BYTES] = {LAB_METRIC_BYTES, "a size in bytes", "a size, as in 50MB"},
+    [LAB_EXPECT_DURATION] = {LAB_METRIC_MS, "a duration", "a duration, as in 50ms"},
+    [LAB_EXPECT_SHARE] = {LAB_METRIC_SHARE, "a share", "a share, as in 50%"}};
+
+/* The way in which numbers of this unit are written, if not plainly. */
+static enum lab_expect_unit written_as(enum lab_metric_unit unit)
 {
-    enum lab_expect_unit own = LAB_EXPECT_THOUSANDS;
-    *cure = "a number, as in 50000 or 50k";
-    if (unit == LAB_METRIC_BYTES) {
-        own = LAB_EXPECT_BYTES;
-        *cure = "a size, as in 50MB";
-    } else if (unit == LAB_METRIC_MS) {
-        own = LAB_EXPECT_DURATION;
-        *cure = "a duration, as in 50ms";
-    } else if (unit == LAB_METRIC_SHARE) {
-        own = LAB_EXPECT_SHARE;
-        *cure = "a share, as in 50%";
-    }
-    return written == LAB_EXPECT_PLAIN || written == own;
+    int written = LAB_EXPECT_SHARE;
+    while (written > LAB_EXPECT_THOUSANDS && units[written].unit != unit)
+        written--;
+    return (enum lab_expect_unit)written;
 }
 
 static bool check(const struct lab_scenario *scenario, const struct lab_expect *expect,
                   struct sim_error *error)
 {
-    static const char *const written[] = {[LAB_EXPECT_PLAIN] = "a number",
-                                          [LAB_EXPECT_THOUSANDS] = "a count in k, M or G",
-                                          [LAB_EXPECT_BYTES] = "a size in bytes",
-                                          [LAB_EXPECT_DURATION] = "a duration",
-                                          [LAB_EXPECT_SHARE] = "a share"};
     char at[PLACE_SIZE];
-    const char *place = place_of(scenario, expect, at), *name = name_of(scenario, expect), *cure;
+    const char *place = place_of(scenario, expect, at), *name = name_of(scenario, expect);
     const struct lab_metric_row *row = lab_metric_row_of(name);
     if (row == NULL)
         return fail_unknown(scenario, expect, name, error);
@@ -166,12 +162,13 @@ static bool check(const struct lab_scenario *scenario, const struct lab_expect *
                         "%s%s: an expectation cannot name '%s', which is added after expectations are "
                         "judged; name another metric; docs/metrics.md has all",
                         place, at, expect->metric);
-    if (!scenario->is_kept && !has_unit(row->unit, expect->unit, &cure))
+    enum lab_expect_unit own = written_as(row->unit);
+    if (!scenario->is_kept && expect->unit != LAB_EXPECT_PLAIN && expect->unit != own)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s%s: '%s': the metric's unit is '%s', and it is compared with %s; end in %s", place,
                         at, expect->text,
                         row->unit == LAB_METRIC_VIOLATIONS ? "violations" : lab_metric_unit_name(row->unit),
-                        written[expect->unit], cure);
+                        units[expect->unit].name, units[own].cure);
     return true;
 }
 

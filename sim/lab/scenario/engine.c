@@ -166,11 +166,6 @@ bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-static bool counts_rows_again(const struct lab_strategy *strategy)
-{
-    return strategy->settings.source == BK_SOURCE_SCAN || strategy->settings.source == BK_SOURCE_INCREMENTAL;
-}
-
 static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)
 {
     return lab_fail_at(&reader->tree, &node->place, "'%s: %s' needs agents; add 'agents: {count: N}'",
@@ -191,7 +186,9 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return fail_needs_agents(reader, lab_node_find(settings, "counter"));
         if (!is_cluster && strategy->settings.every_ns != 0)
             return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
-        if (!is_cluster && lab_rows_go(scenario) && counts_rows_again(strategy))
+        if (!is_cluster && lab_rows_go(scenario) &&
+            (strategy->settings.source == BK_SOURCE_SCAN ||
+             strategy->settings.source == BK_SOURCE_INCREMENTAL))
             return lab_fail_value(reader, lab_node_find(settings, "counter"),
                                   "it counts stored rows, and only agents see which rows expired or were "
                                   "deleted before a count; add 'agents: {count: N}', or use memory");

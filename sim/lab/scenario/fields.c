@@ -24,32 +24,18 @@ struct form {
     double smallest; /* a least value of at most this is "above 0" */
     double endless;  /* a greatest value of at least this is left out */
 };
-enum form_kind {
-    WHOLE,
-    WHOLE32,
-    NUMBER,
-    DURATION,
-    SIGNED,
-    BYTES,
-    SIZE,
-    RATE,
-    SHARE,
-    DRIFT,
-    TIME,
-    FORM_COUNT
-};
-static const struct form forms[FORM_COUNT] = {
-    [WHOLE] = {lab_read_whole, "a whole number", "", 1, 0, 1e15},
-    [WHOLE32] = {lab_read_whole32, "a whole number", "", 1, 0, 1e15},
-    [NUMBER] = {lab_read_number, "a number", "", 1, 1e-9, 1e12},
-    [DURATION] = {lab_read_duration, "a duration", NULL, 1, 2, 0x1p63},
-    [SIGNED] = {lab_read_signed_duration, "a duration", NULL, 1, 0, 0x1p63},
-    [BYTES] = {lab_read_bytes, "a size", NULL, 1, 0, 1e18},
-    [SIZE] = {lab_read_size, "a size", NULL, 1, 0, 1e18},
-    [RATE] = {lab_read_rate, "a rate", "/s", 1, 1e-9, 1e18},
-    [SHARE] = {lab_read_share, "a share", "%", 100, 1e-9, 1e18},
-    [DRIFT] = {lab_read_drift, "a drift", "ppm", 1e6, 0, 1e18},
-    [TIME] = {lab_read_time, "a time", NULL, 1, 0, 0},
+static const struct form forms[] = {
+    {lab_read_whole, "a whole number", "", 1, 0, 1e15},
+    {lab_read_whole32, "a whole number", "", 1, 0, 1e15},
+    {lab_read_number, "a number", "", 1, 1e-9, 1e12},
+    {lab_read_duration, "a duration", NULL, 1, 2, 0x1p63},
+    {lab_read_signed_duration, "a duration", NULL, 1, 0, 0x1p63},
+    {lab_read_bytes, "a size", NULL, 1, 0, 1e18},
+    {lab_read_size, "a size", NULL, 1, 0, 1e18},
+    {lab_read_rate, "a rate", "/s", 1, 1e-9, 1e18},
+    {lab_read_share, "a share", "%", 100, 1e-9, 1e18},
+    {lab_read_drift, "a drift", "ppm", 1e6, 0, 1e18},
+    {lab_read_time, "a time", NULL, 1, 0, 0},
 };
 
 /* "365d", "1TiB", "100%", "0.01". */
@@ -114,7 +100,7 @@ void lab_field_range(const struct lab_field *field, char *buffer)
         list_words(field->read == lab_read_flag ? lab_flag_words : field->detail, buffer, LAB_RANGE_SIZE);
     else if (field->read == lab_read_prose)
         snprintf(buffer, LAB_RANGE_SIZE, "a text of 1 to %.0f bytes", field->most);
-    for (size_t i = 0; i < FORM_COUNT && buffer[0] == '\0' && field->most > 0; i++) {
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && buffer[0] == '\0' && field->most > 0; i++) {
         if (forms[i].read == field->read)
             write_range(field, &forms[i], buffer);
     }
@@ -368,7 +354,7 @@ bool lab_read_prose(struct lab_reader *reader, const struct lab_field *field, co
 
 /* Fails by the problem that a quantity's parser found, if any, or by the field's range. */
 static bool check(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                  const char *problem, double value, enum form_kind form)
+                  const char *problem, double value, lab_field_reader *read)
 {
     if (problem != NULL)
         return lab_fail_value(reader, node, "%s", problem);
@@ -376,12 +362,15 @@ static bool check(struct lab_reader *reader, const struct lab_field *field, cons
     if (!has_range || (value >= field->least && value <= field->most))
         return true;
     char range[LAB_RANGE_SIZE];
+    size_t form = 0;
+    while (forms[form].read != read)
+        form++;
     write_range(field, &forms[form], range);
     return lab_fail_value(reader, node, "out of range; give %s", range);
 }
 
 /* Defines a reader of a single value: it is parsed, compared with the field's range, and stored. */
-#define READER(name, type, parse, form)                                                                      \
+#define READER(name, type, parse)                                                                            \
     bool name(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,         \
               void *out)                                                                                     \
     {                                                                                                        \
@@ -390,20 +379,20 @@ static bool check(struct lab_reader *reader, const struct lab_field *field, cons
         if (text == NULL)                                                                                    \
             return false;                                                                                    \
         const char *problem = parse(text, &value);                                                           \
-        if (!check(reader, field, node, problem, (double)value, form))                                       \
+        if (!check(reader, field, node, problem, (double)value, name))                                       \
             return false;                                                                                    \
         *(type *)out = value;                                                                                \
         return true;                                                                                         \
     }
 
-READER(lab_read_whole, uint64_t, lab_quantity_whole, WHOLE)
-READER(lab_read_number, double, lab_quantity_number, NUMBER)
-READER(lab_read_duration, int64_t, lab_quantity_duration, DURATION)
-READER(lab_read_signed_duration, int64_t, lab_quantity_signed_duration, SIGNED)
-READER(lab_read_bytes, uint64_t, lab_quantity_bytes, BYTES)
-READER(lab_read_rate, double, lab_quantity_rate, RATE)
-READER(lab_read_share, double, lab_quantity_share, SHARE)
-READER(lab_read_drift, double, lab_quantity_drift, DRIFT)
+READER(lab_read_whole, uint64_t, lab_quantity_whole)
+READER(lab_read_number, double, lab_quantity_number)
+READER(lab_read_duration, int64_t, lab_quantity_duration)
+READER(lab_read_signed_duration, int64_t, lab_quantity_signed_duration)
+READER(lab_read_bytes, uint64_t, lab_quantity_bytes)
+READER(lab_read_rate, double, lab_quantity_rate)
+READER(lab_read_share, double, lab_quantity_share)
+READER(lab_read_drift, double, lab_quantity_drift)
 
 bool lab_read_whole32(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
@@ -425,7 +414,7 @@ bool lab_read_size(struct lab_reader *reader, const struct lab_field *field, con
     const char *problem = lab_quantity_whole(text, &value);
     if (problem != NULL)
         problem = lab_quantity_bytes(text, &value);
-    if (!check(reader, field, node, problem, (double)value, SIZE))
+    if (!check(reader, field, node, problem, (double)value, lab_read_size))
         return false;
     *(double *)out = (double)value;
     return true;
@@ -443,7 +432,7 @@ bool lab_read_time(struct lab_reader *reader, const struct lab_field *field, con
         value = 0;
         problem = "not a time in UTC; write it as 2026-01-01 or 2026-01-01T12:30:00Z";
     }
-    if (!check(reader, field, node, problem, (double)value, TIME))
+    if (!check(reader, field, node, problem, (double)value, lab_read_time))
         return false;
     *(int64_t *)out = value;
     return true;

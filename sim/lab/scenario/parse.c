@@ -137,11 +137,6 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
            lab_thin_complete(reader, root) && lab_judged_complete(reader, root);
 }
 
-static bool build(struct lab_reader *reader, const struct lab_node *root)
-{
-    return lab_table_read(reader, &lab_scenario_table, root, reader->scenario) && complete(reader, root);
-}
-
 static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size)
 {
     struct lab_scenario *scenario = reader->scenario;
@@ -193,7 +188,8 @@ static bool make(struct lab_reader *reader, const char *path, const char *text, 
         return sim_fail_memory(reader->tree.error);
     bool ok = set_defaults(reader, path, text, size) &&
               (root != NULL || lab_root_read(&reader->tree, text, size, overrides, override_count, &root)) &&
-              join_overrides(reader, overrides, override_count) && build(reader, root);
+              join_overrides(reader, overrides, override_count) &&
+              lab_table_read(reader, &lab_scenario_table, root, scenario) && complete(reader, root);
     if (!ok) {
         lab_scenario_destroy(scenario);
         return false;

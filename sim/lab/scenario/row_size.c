@@ -254,11 +254,6 @@ static double on_line(double mean, double slope, double apart, double least, dou
     return value < least ? least : value > most ? most : value;
 }
 
-static double size_of_vint(double value)
-{
-    return (double)cass_vint_size((uint64_t)value);
-}
-
 uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
     const double most = 0x1p62; /* more than any row */
@@ -268,7 +263,7 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
     if (cost->shares_present > 0) {
         double rest = apart > 0 ? apart : 0, each = rest / cost->shares_present;
         value = cost->payload_mean + rest;
-        beside += cost->shares_present * (1 + (each < 1 ? 0 : size_of_vint(each)));
+        beside += cost->shares_present * (1 + (each < 1 ? 0 : (double)cass_vint_size((uint64_t)each)));
     }
     double stamps = cost->is_counter ? cells * stamp : stamp;
     uint64_t body = (uint64_t)(value + beside + stamps + 0.5);

@@ -412,11 +412,6 @@ static bool check_observed(struct lab_reader *reader, const struct lab_node *nod
                                      "not KEYSPACE.TABLE; write it as chat.messages");
 }
 
-static bool fail_name(struct lab_reader *reader, const struct lab_node *node, const char *text)
-{
-    return lab_fail_at(&reader->tree, &node->name_place, "'%s' %s", node->name, text);
-}
-
 static bool check_guarded(struct lab_reader *reader, const struct lab_node *node,
                           struct lab_settings *settings)
 {
@@ -476,9 +471,9 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
     if (strategy->max_age_ns == 0)
         return true;
     if (strategy->kind == BK_COUNT && lab_node_find(node, "then") != NULL)
-        return fail_name(reader, lab_node_find(node, "then"),
-                         "conflicts with 'max_age': a key's state has room for only one position where the "
-                         "count began; remove one of them");
+        return lab_fail_at(&reader->tree, &lab_node_find(node, "then")->name_place,
+                           "'then' conflicts with 'max_age': a key's state has room for only one position "
+                           "where the count began; remove one of them");
     for (uint32_t i = 0; i < settings->change_count; i++)
         settings->changes[i].strategy.max_age_ns = strategy->max_age_ns;
     return settings->source == BK_SOURCE_EXTERNAL ||
