@@ -274,7 +274,7 @@ void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario
     cli_outputs_input(outputs, "the trace", scenario->trace_path);
     cli_outputs_input(outputs, "the measured node", scenario->like_path);
     for (size_t i = 0; i < scenario->observed_count; i++)
-        cli_outputs_input(outputs, "the observed file", scenario->observed[i].path);
+        cli_outputs_input(outputs, "the observed file", scenario->observed[i].settings.observed_file);
 }
 
 void cli_outputs_database(struct cli_outputs *outputs, const char *option, const char *path, bool is_written)

@@ -332,7 +332,7 @@ void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
     if (scenario->trace_path != NULL)
         warn_of_trace(stream, scenario);
     for (size_t i = 0; i < scenario->observed_count; i++)
-        cli_warnings_file(stream, scenario->observed[i].path);
+        cli_warnings_file(stream, scenario->observed[i].settings.observed_file);
 }
 
 json_t *cli_warnings_json(const struct lab_scenario *scenario)

@@ -62,7 +62,7 @@ bool lab_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_
     if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
         return false;
     for (size_t i = 0; i < scenario->observed_count; i++) {
-        if (!add_file(scenario->observed[i].path, &digest, error))
+        if (!add_file(scenario->observed[i].settings.observed_file, &digest, error))
             return false;
     }
     *out = digest;

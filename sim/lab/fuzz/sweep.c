@@ -276,7 +276,7 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     bool ok = scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
     ok = ok && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
     for (size_t i = 0; ok && i < scenario->observed_count; i++)
-        ok = digest_file(build, scenario->observed[i].path);
+        ok = digest_file(build, scenario->observed[i].settings.observed_file);
     return ok;
 }
 

@@ -120,16 +120,17 @@ static bool percentile_metrics(const struct wl_observed *seen, struct lab_metric
     return ok;
 }
 
-static bool read_one(const struct lab_scenario *scenario, const struct lab_observed *observed,
+static bool read_one(const struct lab_scenario *scenario, const struct lab_strategy *observed,
                      const _Atomic bool *stop, struct lab_strategy_result *out, struct sim_error *error)
 {
     struct wl_observed seen;
-    if (!wl_observed_read(observed->path, observed->format, observed->table, stop, &seen, error))
+    const struct lab_settings *settings = &observed->settings;
+    const char *path = settings->observed_file, *slash = strrchr(path, '/');
+    if (!wl_observed_read(path, settings->observed, settings->observed_table, stop, &seen, error))
         return false;
-    const char *slash = strrchr(observed->path, '/');
     out->settings.observed = seen.format;
     out->label = sim_text_copy(observed->label);
-    out->settings.observed_file = sim_text_copy(slash == NULL ? observed->path : slash + 1);
+    out->settings.observed_file = sim_text_copy(slash == NULL ? path : slash + 1);
     out->settings.observed_table = sim_text_copy(seen.table);
     bool is_fine =
         out->label != NULL && out->settings.observed_file != NULL && out->settings.observed_table != NULL;

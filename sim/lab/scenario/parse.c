@@ -113,7 +113,7 @@ static bool resolve_paths(struct lab_reader *reader)
     struct lab_scenario *scenario = reader->scenario;
     bool ok = lab_resolve(reader, &scenario->trace_path);
     for (size_t i = 0; ok && i < scenario->observed_count; i++)
-        ok = lab_resolve(reader, &scenario->observed[i].path);
+        ok = lab_resolve(reader, &scenario->observed[i].settings.observed_file);
     return ok;
 }
 
@@ -409,8 +409,8 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario->strategies);
     for (size_t i = 0; i < scenario->observed_count; i++) {
         free(scenario->observed[i].label);
-        free(scenario->observed[i].path);
-        free(scenario->observed[i].table);
+        free(scenario->observed[i].settings.observed_file);
+        free(scenario->observed[i].settings.observed_table);
     }
     free(scenario->observed);
     for (size_t i = 0; i < scenario->expect_count; i++)

@@ -572,16 +572,6 @@ static bool check_label(struct lab_reader *reader, const struct lab_node *item, 
                        "label '%s' is taken by an earlier strategy; give this one another 'label'", label);
 }
 
-static struct lab_observed observed_of(const struct lab_strategy *strategy)
-{
-    return (struct lab_observed){.label = strategy->label,
-                                 .path = strategy->settings.observed_file,
-                                 .format = strategy->settings.observed,
-                                 .table = strategy->settings.observed_table,
-                                 .line = strategy->line,
-                                 .column = strategy->column};
-}
-
 bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
@@ -604,7 +594,7 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             return false;
         }
         if (lab_node_find(item, "observed") != NULL)
-            scenario->observed[scenario->observed_count++] = observed_of(&strategy);
+            scenario->observed[scenario->observed_count++] = strategy;
         else
             scenario->strategies[scenario->strategy_count++] = strategy;
     }

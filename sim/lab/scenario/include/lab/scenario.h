@@ -309,15 +309,6 @@ static inline bool lab_kind_ends(enum bk_kind kind)
     return kind != BK_UNBUCKETED && kind != BK_HASH;
 }
 
-/* Sizes that a running Cassandra reported, with which strategies are compared. It places no rows. */
-struct lab_observed {
-    char *label; /* different from the labels of all strategies */
-    char *path;  /* relative to the scenario's folder as given, resolved here */
-    enum wl_observed_format format;
-    char *table; /* "keyspace.table"; NULL: the only one in the file */
-    int line, column;
-};
-
 /* Clients of idgen, which are the agents, in a closed loop: each takes its next identifier after it has used
  * the last one. */
 struct lab_identifiers {
@@ -394,7 +385,8 @@ struct lab_scenario {
     size_t strategy_count;    /* 0: there are only observed strategies, no rows, and no engine runs */
     struct lab_strategy *strategies;
     size_t observed_count; /* for the user these are strategies too; in a result they follow the others */
-    struct lab_observed *observed;
+    struct lab_strategy *observed; /* sizes that a running Cassandra reported, with which strategies are
+                                      compared; they place no rows */
     size_t expect_count;
     struct lab_expect *expects;
     size_t tune_expect_count; /* expectations about tune's answer, which the engines ignore */

@@ -57,8 +57,8 @@ struct lab_settings {
     struct lab_reading reading;
     bool is_idgen;                /* the strategy is idgen, which hands out identifiers */
     struct bk_idgen_config idgen; /* client_id and retries are not set in a scenario */
-    /* Not WL_OBSERVED_AUTO: the sizes are those that a running Cassandra reported, and nothing was run. In a
-     * scenario such strategies are struct lab_observed, and these three members are not set. */
+    /* In a result, if not WL_OBSERVED_AUTO: the sizes are those that a running Cassandra reported, and
+     * nothing was run. In a scenario, only `observed` strategies have these three members. */
     enum wl_observed_format observed;
     char *observed_file, *observed_table; /* malloc'ed; the file's name without its folder; "keyspace.table",
                                              or "" when not known */
