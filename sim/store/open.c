@@ -251,20 +251,6 @@ static int give_up(void *context)
     return 1;
 }
 
-/* Whether two statements are the same except for white space. Either may be NULL. */
-static bool is_same_sql(const char *one, const char *other)
-{
-    static const char blank[] = " \t\n";
-    if (one == NULL || other == NULL)
-        return one == other;
-    for (;; one++, other++) {
-        one += strspn(one, blank);
-        other += strspn(other, blank);
-        if (*one != *other || *one == '\0')
-            return *one == *other;
-    }
-}
-
 static bool fail_schema(const struct store *store, const char *what, const char *name,
                         struct sim_error *error)
 {
@@ -274,62 +260,51 @@ static bool fail_schema(const struct store *store, const char *what, const char 
         store->path, what, name);
 }
 
-/* Compares one row of the schema with that of a database of our own. */
-static bool check_object(const struct store *store, sqlite3_stmt *object, sqlite3_stmt *find, int64_t *found,
-                         struct sim_error *error)
-{
-    const char *texts[4]; /* type, name, table, SQL */
-    for (int i = 0; i < 4; i++)
-        texts[i] = (const char *)sqlite3_column_text(object, i);
-    if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
-        return store_fail_damaged(store, "its schema", error);
-    sqlite3_reset(find);
-    sqlite3_bind_text(find, 1, texts[1], -1, SQLITE_STATIC);
-    sqlite3_bind_text(find, 2, texts[2], -1, SQLITE_STATIC);
-    bool is_ours = false, is_named = false;
-    int code;
-    while ((code = sqlite3_step(find)) == SQLITE_ROW) {
-        const char *type = (const char *)sqlite3_column_text(find, 0);
-        const char *name = (const char *)sqlite3_column_text(find, 1);
-        const char *sql = (const char *)sqlite3_column_text(find, 2);
-        if (type == NULL || name == NULL || (sql == NULL && sqlite3_column_type(find, 2) != SQLITE_NULL))
-            return sim_fail_memory(error);
-        is_named = true;
-        is_ours = is_ours ||
-                  (strcmp(texts[0], type) == 0 && strcmp(texts[1], name) == 0 && is_same_sql(texts[3], sql));
-    }
-    if (code != SQLITE_DONE)
-        return sim_fail_memory(error);
-    *found += is_ours;
-    /* Tables and views of the user's own are never read. */
-    bool is_refused = is_named ? !is_ours : strcmp(texts[0], "trigger") == 0;
-    return !is_refused || fail_schema(store, texts[0], texts[1], error);
-}
+/* Whether an object is the same in both schemas; white space in its SQL does not count. */
+#define BARE(sql) "replace(replace(replace(" sql ", ' ', ''), char(9), ''), char(10), '')"
+#define SAME      "s.type = t.type AND s.name = t.name AND " BARE("s.sql") " IS " BARE("t.sql")
 
+/* Compares the schema with that of a database of our own. Tables and views of the user's own are never read.
+ */
 static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *error)
 {
     static const char all[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
-    sqlite3_stmt *objects = NULL, *find = NULL, *count = NULL;
-    int64_t found = 0, wanted = 0;
-    int code = sqlite3_prepare_v2(own,
-                                  "SELECT type, name, sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE "
-                                  "OR tbl_name = ?2 COLLATE NOCASE",
-                                  -1, &find, NULL);
+    static const char other[] =
+        "SELECT type, name FROM theirs AS t WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE " SAME
+        ") AND (type IS NULL OR name IS NULL OR tbl_name IS NULL OR type = 'trigger' OR EXISTS (SELECT 1 "
+        "FROM "
+        "sqlite_schema AS s WHERE s.name = t.name COLLATE NOCASE OR s.tbl_name = t.tbl_name COLLATE NOCASE)) "
+        "UNION ALL SELECT NULL, NULL FROM sqlite_schema AS s WHERE NOT EXISTS (SELECT 1 FROM theirs AS t "
+        "WHERE " SAME ") LIMIT 1";
+    sqlite3_stmt *objects = NULL, *insert = NULL, *find = NULL;
+    int code = sqlite3_exec(own, "CREATE TEMP TABLE theirs (type, name, tbl_name, sql)", NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(own, "SELECT count(*) FROM sqlite_schema", -1, &count, NULL);
-    const bool is_counted = code == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW;
-    if (is_counted)
-        wanted = sqlite3_column_int64(count, 0);
-    bool fine = (is_counted || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
+        code = sqlite3_prepare_v2(own, "INSERT INTO theirs VALUES (?, ?, ?, ?)", -1, &insert, NULL);
+    bool fine = (code == SQLITE_OK || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
     sqlite3_progress_handler(store->db, CHECK_STEPS, give_up, NULL);
-    while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW)
-        fine = check_object(store, objects, find, &found, error);
+    while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW) {
+        for (int i = 0; i < 4; i++)
+            sqlite3_bind_value(insert, i + 1, sqlite3_column_value(objects, i));
+        fine = sqlite3_step(insert) == SQLITE_DONE || sim_fail_memory(error);
+        sqlite3_reset(insert);
+    }
     fine = fine && (code == SQLITE_DONE || store_fail(store, code, error));
     sqlite3_progress_handler(store->db, 0, NULL, NULL);
     sqlite3_finalize(objects);
+    sqlite3_finalize(insert);
+    if (fine) {
+        code = sqlite3_prepare_v2(own, other, -1, &find, NULL);
+        code = code == SQLITE_OK ? sqlite3_step(find) : code;
+        const char *type = (const char *)sqlite3_column_text(find, 0);
+        const char *name = (const char *)sqlite3_column_text(find, 1);
+        if (code == SQLITE_ROW)
+            fine = type == NULL || name == NULL ? store_fail_damaged(store, "its schema", error)
+                                                : fail_schema(store, type, name, error);
+        else
+            fine = code == SQLITE_DONE || sim_fail_memory(error);
+    }
     sqlite3_finalize(find);
-    sqlite3_finalize(count);
-    return fine && (found == wanted || store_fail_damaged(store, "a table is missing", error));
+    return fine;
 }
 
 /* Refuses a schema that is not this program's: a table could be a view that computes without end, and a

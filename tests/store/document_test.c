@@ -30,13 +30,12 @@ static int run_statements(sqlite3 *db, const char *sql)
 
 static void test_queries_of_the_page_answer(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    store_must_save_sample(folder.db, 8000);
+    struct folder *folder = *state;
+    store_must_save_sample(folder->db, 8000);
     size_t size;
     char *page = file_read(PAGE, &size);
     sqlite3 *db;
-    assert_int_equal(sqlite3_open(folder.db, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(folder->db, &db), SQLITE_OK);
     int answers = 0;
     for (char *block = page; (block = strstr(block, "```sql\n")) != NULL;) {
         block += strlen("```sql\n");
@@ -49,19 +48,17 @@ static void test_queries_of_the_page_answer(void **state)
     assert_int_equal(answers, 4);
     sqlite3_close(db);
     /* The last SQL block in the page deletes the run. */
-    assert_query(folder.db, "SELECT count(*) FROM bin", "0\n");
+    assert_query(folder->db, "SELECT count(*) FROM bin", "0\n");
     free(page);
-    folder_remove(&folder);
 }
 
 static void test_page_names_every_table_and_column_of_a_view(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    store_must_save_sample(folder.db, 1);
+    struct folder *folder = *state;
+    store_must_save_sample(folder->db, 1);
     size_t size;
     char *page = file_read(PAGE, &size), names[4096], word[128];
-    query(folder.db,
+    query(folder->db,
           "SELECT printf('| `%s` |', name) FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT "
           "LIKE 'sqlite%' UNION ALL SELECT c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
           "WHERE s.type = 'view'",
@@ -74,14 +71,13 @@ static void test_page_names_every_table_and_column_of_a_view(void **state)
     }
     assert_true(count > 40);
     free(page);
-    folder_remove(&folder);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queries_of_the_page_answer),
-        cmocka_unit_test(test_page_names_every_table_and_column_of_a_view),
+        folder_test(test_queries_of_the_page_answer),
+        folder_test(test_page_names_every_table_and_column_of_a_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static void test_failed_sync_leaves_all_or_nothing(void **state)
  * know the cause of such a failure. */
 static void test_failed_read_is_reported(void **state)
 {
-    (void)state;
+    struct folder *folder = *state;
     static const struct {
         int number;
         const char *word;
@@ -168,9 +168,8 @@ static void test_failed_read_is_reported(void **state)
         {EDQUOT, "the disk is full; free some space"},
         {ENOENT, "its folder does not exist; make it"},
     };
-    struct folder folder = folder_make();
     struct lab_result *saved = sample_make(300), *loaded;
-    store_must_save(folder.db, saved);
+    store_must_save(folder->db, saved);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         int failed = 0, unknown = 0;
         for (bool has_struck = true; has_struck; failed += has_struck) {
@@ -178,7 +177,7 @@ static void test_failed_read_is_reported(void **state)
             struct sim_error error = {0};
             fault_set(FAULT_READ, false, SQLITE_IOERR_READ, failed);
             fault.number = reasons[i].number;
-            bool fine = store_open(folder.db, STORE_READ, &store, &error) &&
+            bool fine = store_open(folder->db, STORE_READ, &store, &error) &&
                         store_load_run(store, 1, NULL, &loaded, &error);
             has_struck = fault.has_struck;
             fault_set(FAULT_NONE, false, 0, 0);
@@ -195,18 +194,16 @@ static void test_failed_read_is_reported(void **state)
         assert_int_equal(unknown, 1);
         assert_true(failed > 10);
     }
-    assert_int_equal(count_runs(&folder, saved), 1);
+    assert_int_equal(count_runs(folder, saved), 1);
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 static void test_database_that_may_not_grow_is_full(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
+    struct folder *folder = *state;
     struct lab_result *saved = sample_make(2000);
-    store_must_save_sample(folder.db, 3);
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    store_must_save_sample(folder->db, 3);
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info info = sample_info();
     struct sim_error error = {0};
     assert_true(store_execute(store, "PRAGMA max_page_count = 60", &error));
@@ -214,15 +211,13 @@ static void test_database_that_may_not_grow_is_full(void **state)
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(strstr(error.text, "runs.db: the disk is full; free some space"));
     store_close(store);
-    assert_query(folder.db, "SELECT count(*) FROM run", "1\n");
+    assert_query(folder->db, "SELECT count(*) FROM run", "1\n");
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 static void test_killed_writer_leaves_whole_runs(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
+    struct folder *folder = *state;
     struct lab_result *saved = sample_make(40);
     size_t runs = 0;
     for (unsigned i = 0; i < 12 || runs == 0;
@@ -230,19 +225,18 @@ static void test_killed_writer_leaves_whole_runs(void **state)
         pid_t child = fork();
         if (child == 0) {
             for (;;)
-                store_must_save(folder.db, saved);
+                store_must_save(folder->db, saved);
         }
         usleep(5000 + i * 7919);
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
-        size_t found = count_runs(&folder, saved);
+        size_t found = count_runs(folder, saved);
         assert_true(found >= runs);
         runs = found;
     }
     print_message("%zu runs of killed writers\n", runs);
     assert_true(runs > 0);
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 /* Kills the child at every write in turn. The large run has written most of its pages before the first page,
@@ -301,9 +295,9 @@ int main(void)
         cmocka_unit_test(test_broken_disk_leaves_no_journal_without_database),
         cmocka_unit_test(test_disk_full_in_a_large_run_leaves_all_or_nothing),
         cmocka_unit_test(test_failed_sync_leaves_all_or_nothing),
-        cmocka_unit_test(test_failed_read_is_reported),
-        cmocka_unit_test(test_database_that_may_not_grow_is_full),
-        cmocka_unit_test(test_killed_writer_leaves_whole_runs),
+        folder_test(test_failed_read_is_reported),
+        folder_test(test_database_that_may_not_grow_is_full),
+        folder_test(test_killed_writer_leaves_whole_runs),
         cmocka_unit_test(test_writer_killed_in_a_write_leaves_whole_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void assert_each_is_damage(const struct folder *folder, const struct lab_
 
 static void test_clients_of_identifiers_are_restored(void **state)
 {
-    (void)state;
+    struct folder *folder = *state;
     static const char *const edits[] = {
         "UPDATE setting SET value = 'sometimes' WHERE name = 'choice'",
         "UPDATE setting SET value = 'none' WHERE name = 'backoff'",
@@ -85,7 +85,6 @@ static void test_clients_of_identifiers_are_restored(void **state)
         "DELETE FROM setting WHERE name = 'lease_ns'",
         "UPDATE strategy SET kind = 'none'",
     };
-    struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
     saved->strategies[0].settings.is_idgen = true;
     for (int choice = 0; choice < 3; choice++) {
@@ -103,16 +102,15 @@ static void test_clients_of_identifiers_are_restored(void **state)
                                      .backoff_cap_ns = choice * 1000,
                                      .backoff_limit_ns = choice * 2000,
                                      .attempts = UINT32_MAX};
-        assert_comes_back(&folder, saved);
+        assert_comes_back(folder, saved);
     }
-    assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
+    assert_each_is_damage(folder, saved, edits, sizeof edits / sizeof *edits);
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 static void test_observed_sizes_are_restored(void **state)
 {
-    (void)state;
+    struct folder *folder = *state;
     static const char *const edits[] = {
         "UPDATE setting SET value = 'rumour' WHERE name = 'format'",
         "UPDATE setting SET value = 'auto' WHERE name = 'format'",
@@ -121,23 +119,20 @@ static void test_observed_sizes_are_restored(void **state)
         "DELETE FROM setting WHERE name = 'table'",
         "UPDATE setting SET name = 'batch' WHERE name = 'table'",
     };
-    struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
     saved->strategies[0].settings.observed_file = text_copy("sizes.txt");
     saved->strategies[0].settings.observed_table = text_copy("");
     for (int format = WL_OBSERVED_AUTO + 1; format <= WL_OBSERVED_LARGEST; format++) {
         saved->strategies[0].settings.observed = (enum wl_observed_format)format;
-        assert_comes_back(&folder, saved);
+        assert_comes_back(folder, saved);
     }
-    assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
+    assert_each_is_damage(folder, saved, edits, sizeof edits / sizeof *edits);
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 static void test_names_of_settings_are_restored(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
+    struct folder *folder = *state;
     struct lab_result *saved = run_of_one();
     struct lab_strategy_result *strategy = &saved->strategies[0];
     bk_strategy_weighted(UINT64_MAX, 40, &strategy->settings.strategy);
@@ -145,7 +140,7 @@ static void test_names_of_settings_are_restored(void **state)
     for (int i = BK_SINGLE; i <= BK_GUARDED; i++) {
         strategy->settings.coordination = (enum bk_coordination)i;
         strategy->settings.counter = (enum bk_counter)(i % 3);
-        assert_comes_back(&folder, saved);
+        assert_comes_back(folder, saved);
     }
     strategy->settings.coordination = BK_SINGLE;
     strategy->settings.counter = BK_COUNTER_RMW;
@@ -154,49 +149,46 @@ static void test_names_of_settings_are_restored(void **state)
     strategy->settings.lease_rows = UINT64_MAX;
     for (int i = BK_SOURCE_EXTERNAL; i <= BK_SOURCE_MEMORY; i++) {
         strategy->settings.source = (enum bk_source)i;
-        assert_comes_back(&folder, saved);
+        assert_comes_back(folder, saved);
     }
     strategy->settings.source = BK_SOURCE_EXTERNAL;
     strategy->settings.lease_rows = 0;
     for (int i = BK_CALENDAR_HOUR; i <= BK_CALENDAR_MONTH; i++) {
         bk_strategy_calendar((enum bk_calendar)i, &strategy->settings.strategy);
-        assert_comes_back(&folder, saved);
+        assert_comes_back(folder, saved);
     }
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 /* The first two are stored as TEXT, and the greater one sorts first as text. */
 static void test_sizes_of_more_than_63_bits_are_restored(void **state)
 {
-    (void)state;
+    struct folder *folder = *state;
     static const uint64_t sizes[] = {UINT64_C(9300000000000000000), UINT64_C(18446744073709551615), 5};
-    struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
     lab_histogram_clear(&saved->strategies[0].open_bytes);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         lab_histogram_add(&saved->strategies[0].open_bytes, sizes[i], 1, 1);
-    assert_comes_back(&folder, saved);
+    assert_comes_back(folder, saved);
     lab_histogram_clear(&saved->strategies[0].open_bytes);
     for (size_t i = 0; i < 2; i++)
         lab_histogram_add(&saved->strategies[0].open_bytes, sizes[i], 1, 1);
-    assert_comes_back(&folder, saved);
-    assert_query(folder.db,
+    assert_comes_back(folder, saved);
+    assert_query(folder->db,
                  "SELECT size FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE "
                  "run = 2 AND state = 'open' AND unit = 'bytes' ORDER BY size",
                  "18446744073709551615\n9300000000000000000\n");
     lab_result_destroy(saved);
-    folder_remove(&folder);
 }
 
 int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clients_of_identifiers_are_restored),
-        cmocka_unit_test(test_observed_sizes_are_restored),
-        cmocka_unit_test(test_names_of_settings_are_restored),
-        cmocka_unit_test(test_sizes_of_more_than_63_bits_are_restored),
+        folder_test(test_clients_of_identifiers_are_restored),
+        folder_test(test_observed_sizes_are_restored),
+        folder_test(test_names_of_settings_are_restored),
+        folder_test(test_sizes_of_more_than_63_bits_are_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,8 +162,7 @@ static void test_saving_without_memory_stores_all_or_nothing(void **state)
 /* Saves and loads; saving may succeed although loading fails. */
 static void test_baselines_without_memory_are_stored_whole_or_not_at_all(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
+    struct folder *folder = *state;
     struct store_baseline saved = baseline_make("one", 6), loaded;
     lab_result_destroy(saved.result);
     saved.result = sample_make_small();
@@ -171,10 +170,10 @@ static void test_baselines_without_memory_are_stored_whole_or_not_at_all(void **
         struct sim_error error = {0};
         bool is_there = false;
         struct store *store = NULL;
-        folder_empty(&folder);
+        folder_empty(folder);
         turn_begin(&turn);
-        bool is_saved = baseline_save(folder.db, &saved, 1, &error);
-        bool is_loaded = is_saved && store_open(folder.db, STORE_READ, &store, &error) &&
+        bool is_saved = baseline_save(folder->db, &saved, 1, &error);
+        bool is_loaded = is_saved && store_open(folder->db, STORE_READ, &store, &error) &&
                          store_baseline_load(store, saved.result->scenario_name, &loaded, &is_there, &error);
         turn_end(&turn, is_loaded);
         assert_int_equal(error.class, is_loaded ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
@@ -184,10 +183,9 @@ static void test_baselines_without_memory_are_stored_whole_or_not_at_all(void **
             store_baseline_clear(&loaded);
         }
         store_close(store);
-        assert_int_equal(access(folder.db, F_OK) == 0, is_saved);
+        assert_int_equal(access(folder->db, F_OK) == 0, is_saved);
     }
     store_baseline_clear(&saved);
-    folder_remove(&folder);
 }
 
 static void test_loading_without_memory_fails_clean(void **state)
@@ -214,7 +212,7 @@ int main(int argc, char **argv)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saving_without_memory_stores_all_or_nothing),
-        cmocka_unit_test(test_baselines_without_memory_are_stored_whole_or_not_at_all),
+        folder_test(test_baselines_without_memory_are_stored_whole_or_not_at_all),
         cmocka_unit_test(test_loading_without_memory_fails_clean),
         cmocka_unit_test(test_listing_without_memory_fails_clean),
     };

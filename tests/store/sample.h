@@ -102,6 +102,23 @@ static inline void folder_remove(const struct folder *folder)
     assert_int_equal(rmdir(folder->path), 0);
 }
 
+/* A test with a folder, which is its *state. */
+#define folder_test(name) cmocka_unit_test_setup_teardown(name, folder_begin, folder_end)
+static inline int folder_begin(void **state)
+{
+    struct folder *folder = *state = malloc(sizeof *folder);
+    assert_non_null(folder);
+    *folder = folder_make();
+    return 0;
+}
+
+static inline int folder_end(void **state)
+{
+    folder_remove(*state);
+    free(*state);
+    return 0;
+}
+
 static inline char *file_read(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");

@@ -35,9 +35,8 @@ static void assert_sample(struct store *store, int64_t run, const char *expected
 
 static void test_sample_has_one_scenario_and_version(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct folder *folder = *state;
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info first = sample_info(), other;
     assert_sample(store, 1, "");
     assert_int_equal(save(store, 5, &first, "synthetic"), 1);
@@ -60,18 +59,16 @@ static void test_sample_has_one_scenario_and_version(void **state)
     assert_sample(store, 6, "6:6");
     assert_sample(store, 7, "7:7");
     store_close(store);
-    folder_remove(&folder);
 }
 
 static void test_overrides_count_but_that_of_the_seed(void **state)
 {
-    (void)state;
+    struct folder *folder = *state;
     static const char *const same[] = {"a=1\nb=2\n", "seed=7\na=1\nb=2\n", "a=1\nseed=7\nb=2\n",
                                        "a=1\nb=2\nseed=7", "a=1\nb=2"};
     static const char *const others[] = {
         "", "a=1\n", "a=1\nb=2\nc=3\n", "b=2\na=1\n", "a=1\nb=21\n", "seed.x=1\na=1\nb=2\n", "seed=1"};
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info info = sample_info();
     for (size_t i = 0; i < 5; i++) {
         info.overrides = same[i];
@@ -90,15 +87,13 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
         assert_sample(store, run, alone);
     }
     store_close(store);
-    folder_remove(&folder);
 }
 
 /* More than the list's first capacity; runs stored before overrides were introduced have none. */
 static void test_sample_may_have_many_seeds(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct folder *folder = *state;
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info info = sample_info();
     struct store_seed *seeds;
     struct sim_error error = {0};
@@ -107,11 +102,11 @@ static void test_sample_may_have_many_seeds(void **state)
     save(store, 7, &info, "synthetic");
     info.overrides = "seed=8";
     save(store, 8, &info, "synthetic");
-    execute(folder.db, "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 149) "
-                       "INSERT INTO run SELECT i, scenario, about, source, 1000 - i, digest, rows, keys, "
-                       "start_ns, end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, "
-                       "created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, "
-                       "1 FROM n, run WHERE run = 1");
+    execute(folder->db, "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 149) "
+                        "INSERT INTO run SELECT i, scenario, about, source, 1000 - i, digest, rows, keys, "
+                        "start_ns, end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, "
+                        "created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, "
+                        "1 FROM n, run WHERE run = 1");
     assert_true(store_list_seeds(store, 1, &seeds, &count, &error));
     assert_int_equal(count, 52);
     assert_true(seeds[0].seed == 7 && seeds[0].run == 1 && seeds[1].seed == 8 && seeds[1].run == 2);
@@ -119,14 +114,12 @@ static void test_sample_may_have_many_seeds(void **state)
         assert_true(seeds[i].seed == 849 + i && seeds[i].run == 151 - (int64_t)i);
     free(seeds);
     store_close(store);
-    folder_remove(&folder);
 }
 
 static void test_a_trace_is_the_same_at_the_same_path(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct folder *folder = *state;
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info info = sample_info();
     save(store, 1, &info, "rows.csv");
     save(store, 2, &info, "rows.csv");
@@ -135,14 +128,12 @@ static void test_a_trace_is_the_same_at_the_same_path(void **state)
     assert_sample(store, 1, "1:1 2:2");
     assert_sample(store, 3, "3:3");
     store_close(store);
-    folder_remove(&folder);
 }
 
 static void test_metrics_are_those_of_one_strategy(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct folder *folder = *state;
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_info info = sample_info();
     save(store, 1, &info, "synthetic");
     struct lab_result *result;
@@ -165,17 +156,16 @@ static void test_metrics_are_those_of_one_strategy(void **state)
     assert_int_equal(none.count, 0);
     lab_result_destroy(result);
     store_close(store);
-    folder_remove(&folder);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample_has_one_scenario_and_version),
-        cmocka_unit_test(test_overrides_count_but_that_of_the_seed),
-        cmocka_unit_test(test_sample_may_have_many_seeds),
-        cmocka_unit_test(test_a_trace_is_the_same_at_the_same_path),
-        cmocka_unit_test(test_metrics_are_those_of_one_strategy),
+        folder_test(test_sample_has_one_scenario_and_version),
+        folder_test(test_overrides_count_but_that_of_the_seed),
+        folder_test(test_sample_may_have_many_seeds),
+        folder_test(test_a_trace_is_the_same_at_the_same_path),
+        folder_test(test_metrics_are_those_of_one_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,15 +182,14 @@ static int64_t save(struct store *store, const struct lab_result *result)
 
 static void test_each_setting_is_stored_and_is_restored(void **state)
 {
-    (void)state;
-    struct folder folder = folder_make();
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct folder *folder = *state;
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
     for (size_t i = 0; i < PAIR_COUNT; i++) {
         struct lab_result *one = result_of(pairs[i].setting, pairs[i].one);
         struct lab_result *other = result_of(pairs[i].setting, pairs[i].other);
         struct lab_result *archived = through_archive(other);
         int64_t first = save(store, one), run = save(store, other);
-        struct lab_result *loaded = through_database(folder.db, run);
+        struct lab_result *loaded = through_database(folder->db, run);
         save(store, archived);
         save(store, loaded);
         char sql[TEXT_SIZE], figures[64];
@@ -199,7 +198,7 @@ static void test_each_setting_is_stored_and_is_restored(void **state)
             "SELECT count(DISTINCT settings), (SELECT count(DISTINCT settings) FROM strategies WHERE run "
             "> %lld) FROM strategies WHERE run >= %lld",
             (long long)first, (long long)first);
-        query(folder.db, sql, figures, sizeof figures);
+        query(folder->db, sql, figures, sizeof figures);
         if (strcmp(figures, "2|1\n") != 0)
             fail_msg("%s: '%s' and '%s' are stored as: %s", pairs[i].setting, pairs[i].one, pairs[i].other,
                      figures);
@@ -209,7 +208,6 @@ static void test_each_setting_is_stored_and_is_restored(void **state)
         lab_result_destroy(loaded);
     }
     store_close(store);
-    folder_remove(&folder);
 }
 
 static bool is_tried(const char *setting)
@@ -251,7 +249,7 @@ static void test_each_setting_of_the_parser_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_setting_is_stored_and_is_restored),
+        folder_test(test_each_setting_is_stored_and_is_restored),
         cmocka_unit_test(test_each_setting_of_the_parser_is_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

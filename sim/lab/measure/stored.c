@@ -139,6 +139,15 @@ enum of_partition {
 enum of_row { ROW_TIME, ROW_KEY, ROW_NUMBER, ROW_BYTES, ROW_COUNT };
 enum of_minute { MINUTE_ROWS, MINUTE_MOST, MINUTE_COUNT };
 
+enum table {
+    PARTITIONS,
+    ROWS,
+    SECONDS, /* rows per (partition, second), if partitions have rows of several keys */
+    MINUTES,
+    ENDS, /* current bucket of each key that has ended, if has_key */
+    TABLE_COUNT
+};
+
 struct lab_stored {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
@@ -150,10 +159,7 @@ struct lab_stored {
     bool primary_has_key, primary_has_time;
     struct lab_values values; /* without clustering columns, if is_unique */
     uint64_t drawn;           /* index of the key of `values`; UINT64_MAX: none yet */
-    struct lab_tuples partitions, rows;
-    struct lab_tuples seconds; /* rows per (partition, second), if partitions have rows of several keys */
-    struct lab_tuples minutes;
-    struct lab_tuples ends; /* current bucket of each key that has ended, if has_key */
+    struct lab_tuples tables[TABLE_COUNT];
     int64_t least_current;  /* the smallest current bucket of all keys that have ended */
     struct lab_tally found; /* finished partitions, limits, load, peak */
     struct lab_stored_figures figures;
@@ -176,11 +182,9 @@ struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const 
     stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
     stored->least_current = INT64_MAX;
     stored->drawn = UINT64_MAX;
-    lab_tuples_init(&stored->partitions, PART_COUNT);
-    lab_tuples_init(&stored->rows, ROW_COUNT);
-    lab_tuples_init(&stored->seconds, 1);
-    lab_tuples_init(&stored->minutes, MINUTE_COUNT);
-    lab_tuples_init(&stored->ends, 1);
+    static const uint32_t values[TABLE_COUNT] = {PART_COUNT, ROW_COUNT, 1, MINUTE_COUNT, 1};
+    for (int i = 0; i < TABLE_COUNT; i++)
+        lab_tuples_init(&stored->tables[i], values[i]);
     if (lab_values_init(&stored->values, design, stored->is_unique) &&
         lab_tally_init(&stored->found, cass_ring_node_count(ring)))
         return stored;
@@ -193,11 +197,8 @@ void lab_stored_destroy(struct lab_stored *stored)
     if (stored == NULL)
         return;
     lab_values_clear(&stored->values);
-    lab_tuples_clear(&stored->partitions);
-    lab_tuples_clear(&stored->rows);
-    lab_tuples_clear(&stored->seconds);
-    lab_tuples_clear(&stored->minutes);
-    lab_tuples_clear(&stored->ends);
+    for (int i = 0; i < TABLE_COUNT; i++)
+        lab_tuples_clear(&stored->tables[i]);
     lab_tally_clear(&stored->found);
     free(stored);
 }
@@ -244,7 +245,7 @@ static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_na
     const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? key->index : 0,
                                              [WORD_BUCKET] = (uint64_t)bucket,
                                              [WORD_VALUES] = values};
-    uint64_t *partition = lab_tuples_get(&stored->partitions, tuple);
+    uint64_t *partition = lab_tuples_get(&stored->tables[PARTITIONS], tuple);
     if (partition != NULL && partition[PART_WRITTEN] == 0) {
         partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
         partition[PART_FIRST] = (uint64_t)INT64_MAX;
@@ -258,7 +259,7 @@ static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t row
     if (rows == 0 && most == 0)
         return;
     const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_TIME] = minute};
-    uint64_t *noted = lab_tuples_get(&stored->minutes, tuple);
+    uint64_t *noted = lab_tuples_get(&stored->tables[MINUTES], tuple);
     if (noted == NULL)
         return;
     noted[MINUTE_ROWS] += rows;
@@ -281,7 +282,7 @@ static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t buc
     if (!stored->has_key) {
         const uint64_t tuple[LAB_TUPLE_WORDS] = {
             [WORD_BUCKET] = (uint64_t)bucket, [WORD_TIME] = second, [WORD_VALUES] = values};
-        uint64_t *rows = lab_tuples_get(&stored->seconds, tuple);
+        uint64_t *rows = lab_tuples_get(&stored->tables[SECONDS], tuple);
         if (rows != NULL)
             ++*rows;
         return;
@@ -336,9 +337,9 @@ static void keep_latest(struct lab_stored *stored, const struct lab_key_name *ke
         const uint64_t written[ROW_COUNT] = {
             (uint64_t)batch->times_ns[i], key->index, batch->first_row + i,
             lab_batch_bytes(batch, i, i + 1) + lab_key_in_row_bytes(&stored->scenario->row_cost, key->size)};
-        const uint32_t count = stored->rows.count;
-        uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
-        if (latest != NULL && (stored->rows.count > count || is_later(written, latest)))
+        const uint32_t count = stored->tables[ROWS].count;
+        uint64_t *latest = lab_tuples_get(&stored->tables[ROWS], tuple);
+        if (latest != NULL && (stored->tables[ROWS].count > count || is_later(written, latest)))
             memcpy(latest, written, sizeof written);
     }
 }
@@ -420,7 +421,7 @@ static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
         return false;
     if (stored->has_key) {
         const uint64_t key[LAB_TUPLE_WORDS] = {tuple[WORD_KEY]};
-        const uint64_t *end = lab_tuples_find(&stored->ends, key);
+        const uint64_t *end = lab_tuples_find(&stored->tables[ENDS], key);
         current = end == NULL ? INT64_MIN : (int64_t)*end;
     }
     return (int64_t)tuple[WORD_BUCKET] < current;
@@ -452,9 +453,9 @@ static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, c
 /* Finishes the partitions of all rows added so far, and removes them. */
 static void finish_partitions(struct lab_stored *stored)
 {
-    struct lab_tuples *partitions = &stored->partitions;
-    for (uint32_t i = 0; i < stored->rows.count; i++) {
-        const uint64_t *row = lab_tuples_at(&stored->rows, i);
+    struct lab_tuples *partitions = &stored->tables[PARTITIONS];
+    for (uint32_t i = 0; i < stored->tables[ROWS].count; i++) {
+        const uint64_t *row = lab_tuples_at(&stored->tables[ROWS], i);
         const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? row[WORD_KEY] : 0,
                                                  [WORD_BUCKET] = row[WORD_BUCKET],
                                                  [WORD_VALUES] = row[WORD_VALUES] %
@@ -474,8 +475,8 @@ static void finish_partitions(struct lab_stored *stored)
         finish_partition(stored, tuple, partition);
     }
     lab_tuples_empty(partitions);
-    lab_tuples_empty(&stored->rows);
-    lab_tuples_empty(&stored->ends);
+    lab_tuples_empty(&stored->tables[ROWS]);
+    lab_tuples_empty(&stored->tables[ENDS]);
 }
 
 void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current)
@@ -485,7 +486,7 @@ void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *ke
     if (!stored->has_key)
         return;
     const uint64_t tuple[LAB_TUPLE_WORDS] = {key->index};
-    uint64_t *end = lab_tuples_get(&stored->ends, tuple);
+    uint64_t *end = lab_tuples_get(&stored->tables[ENDS], tuple);
     if (end != NULL)
         *end = (uint64_t)current;
     finish_partitions(stored);
@@ -493,9 +494,9 @@ void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *ke
 
 void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
 {
-    for (uint32_t i = 0; i < from->partitions.count; i++) {
-        const uint64_t *tuple = lab_tuples_at(&from->partitions, i), *part = tuple + LAB_TUPLE_WORDS;
-        uint64_t *sum = lab_tuples_get(&into->partitions, tuple);
+    for (uint32_t i = 0; i < from->tables[PARTITIONS].count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->tables[PARTITIONS], i), *part = tuple + LAB_TUPLE_WORDS;
+        uint64_t *sum = lab_tuples_get(&into->tables[PARTITIONS], tuple);
         if (sum == NULL)
             break;
         if (sum[PART_WRITTEN] == 0 || (int64_t)part[PART_FIRST] < (int64_t)sum[PART_FIRST])
@@ -505,23 +506,23 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
         sum[PART_WRITTEN] += part[PART_WRITTEN];
         lab_bytes_add(&sum[PART_WRITTEN_BYTES], part[PART_WRITTEN_BYTES]);
     }
-    for (uint32_t i = 0; i < from->rows.count; i++) {
-        const uint64_t *tuple = lab_tuples_at(&from->rows, i), *row = tuple + LAB_TUPLE_WORDS;
-        bool is_new = lab_tuples_find(&into->rows, tuple) == NULL;
-        uint64_t *latest = lab_tuples_get(&into->rows, tuple);
+    for (uint32_t i = 0; i < from->tables[ROWS].count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->tables[ROWS], i), *row = tuple + LAB_TUPLE_WORDS;
+        bool is_new = lab_tuples_find(&into->tables[ROWS], tuple) == NULL;
+        uint64_t *latest = lab_tuples_get(&into->tables[ROWS], tuple);
         if (latest == NULL)
             break;
         if (is_new || is_later(row, latest))
             memcpy(latest, row, ROW_COUNT * sizeof *row);
     }
-    for (uint32_t i = 0; i < from->seconds.count; i++) {
-        const uint64_t *tuple = lab_tuples_at(&from->seconds, i);
-        uint64_t *rows = lab_tuples_get(&into->seconds, tuple);
+    for (uint32_t i = 0; i < from->tables[SECONDS].count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->tables[SECONDS], i);
+        uint64_t *rows = lab_tuples_get(&into->tables[SECONDS], tuple);
         if (rows != NULL)
             *rows += tuple[LAB_TUPLE_WORDS];
     }
-    for (uint32_t i = 0; i < from->minutes.count; i++) {
-        const uint64_t *tuple = lab_tuples_at(&from->minutes, i), *minute = tuple + LAB_TUPLE_WORDS;
+    for (uint32_t i = 0; i < from->tables[MINUTES].count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->tables[MINUTES], i), *minute = tuple + LAB_TUPLE_WORDS;
         note_minute(into, tuple[WORD_TIME], minute[MINUTE_ROWS], minute[MINUTE_MOST]);
     }
     if (from->least_current < into->least_current)
@@ -531,22 +532,17 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
     if (from->figures.most_written > into->figures.most_written)
         into->figures.most_written = from->figures.most_written;
     lab_tally_merge(&into->found, &from->found, cass_ring_node_count(into->ring));
-    const struct lab_tuples *parts[] = {&from->partitions, &from->rows, &from->seconds, &from->minutes,
-                                        &from->ends};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        into->partitions.out_of_memory = into->partitions.out_of_memory || parts[i]->out_of_memory;
-        into->partitions.is_full = into->partitions.is_full || parts[i]->is_full;
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        into->tables[i].out_of_memory |= from->tables[i].out_of_memory;
+        into->tables[i].is_full |= from->tables[i].is_full;
     }
 }
 
 void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
 {
     sim_archive_mark(archive, 0x53544f52);
-    lab_tuples_archive(&stored->partitions, archive);
-    lab_tuples_archive(&stored->rows, archive);
-    lab_tuples_archive(&stored->seconds, archive);
-    lab_tuples_archive(&stored->minutes, archive);
-    lab_tuples_archive(&stored->ends, archive);
+    for (int i = 0; i < TABLE_COUNT; i++)
+        lab_tuples_archive(&stored->tables[i], archive);
     sim_archive_i64(archive, &stored->least_current);
     lab_tally_archive(&stored->found, archive, cass_ring_node_count(stored->ring));
     sim_archive_u64(archive, &stored->figures.rows);
@@ -562,8 +558,8 @@ static void finish_seconds(struct lab_stored *stored)
 {
     struct lab_tuples in_minute;
     lab_tuples_init(&in_minute, 1);
-    for (uint32_t i = 0; i < stored->seconds.count; i++) {
-        const uint64_t *second = lab_tuples_at(&stored->seconds, i);
+    for (uint32_t i = 0; i < stored->tables[SECONDS].count; i++) {
+        const uint64_t *second = lab_tuples_at(&stored->tables[SECONDS], i);
         uint64_t rows = second[LAB_TUPLE_WORDS], tuple[LAB_TUPLE_WORDS];
         if (rows > stored->found.peak_rows_per_s)
             stored->found.peak_rows_per_s = rows;
@@ -577,7 +573,7 @@ static void finish_seconds(struct lab_stored *stored)
         const uint64_t *minute = lab_tuples_at(&in_minute, i);
         note_minute(stored, minute[WORD_TIME], 0, minute[LAB_TUPLE_WORDS]);
     }
-    stored->seconds.out_of_memory = stored->seconds.out_of_memory || in_minute.out_of_memory;
+    stored->tables[SECONDS].out_of_memory = stored->tables[SECONDS].out_of_memory || in_minute.out_of_memory;
     lab_tuples_clear(&in_minute);
 }
 
@@ -585,19 +581,17 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
 {
     finish_partitions(stored);
     finish_seconds(stored);
-    for (uint32_t i = 0; i < stored->minutes.count; i++) {
-        const uint64_t *minute = lab_tuples_at(&stored->minutes, i) + LAB_TUPLE_WORDS;
+    for (uint32_t i = 0; i < stored->tables[MINUTES].count; i++) {
+        const uint64_t *minute = lab_tuples_at(&stored->tables[MINUTES], i) + LAB_TUPLE_WORDS;
         stored->figures.minute_rows += minute[MINUTE_ROWS];
         stored->figures.minute_most += minute[MINUTE_MOST];
     }
     /* The partitions (key, bucket) that the lane has tallied are not those of the table. */
     lab_tally_take_partitions(tally, &stored->found);
-    const struct lab_tuples *parts[] = {&stored->partitions, &stored->rows, &stored->seconds,
-                                        &stored->minutes, &stored->ends};
     bool is_full = false;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        tally->out_of_memory = tally->out_of_memory || parts[i]->out_of_memory;
-        is_full = is_full || parts[i]->is_full;
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        tally->out_of_memory |= stored->tables[i].out_of_memory;
+        is_full |= stored->tables[i].is_full;
     }
     return !is_full;
 }

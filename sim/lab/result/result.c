@@ -284,39 +284,7 @@ static void archive_settings(struct lab_settings *settings, struct sim_archive *
     sim_archive_text(archive, &settings->observed_table);
 }
 
-static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive)
-{
-    metrics->items =
-        sim_archive_array(archive, metrics->items, sizeof *metrics->items, &metrics->count, SIZE_MAX);
-    if (archive->is_loading)
-        metrics->capacity = metrics->count;
-}
-
-static void archive_events(struct lab_event_log *events, struct sim_archive *archive)
-{
-    sim_archive_u64(archive, &events->digest);
-    sim_archive_u64(archive, &events->events);
-    sim_archive_u64(archive, &events->stride);
-    events->marks = sim_archive_array(archive, events->marks, sizeof *events->marks, &events->mark_count,
-                                      LAB_EVENT_MARKS_MAX);
-}
-
-static void archive_views(struct lab_views *views, struct sim_archive *archive)
-{
-    sim_archive_text(archive, &views->key);
-    sim_archive_i64(archive, &views->change_ns);
-    sim_archive_i64(archive, &views->until_ns);
-    sim_archive_u32(archive, &views->agents);
-    views->items = sim_archive_array(archive, views->items, sizeof *views->items, &views->count, SIZE_MAX);
-    if (archive->is_loading)
-        views->capacity = views->count;
-}
-
-static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *archive)
-{
-    timeline->items =
-        sim_archive_array(archive, timeline->items, sizeof *timeline->items, &timeline->count, SIZE_MAX);
-}
+#define ARRAY(items, count, most) (items) = sim_archive_array(archive, items, sizeof *(items), &(count), most)
 
 static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive)
 {
@@ -331,12 +299,22 @@ static void archive_strategy(struct lab_strategy_result *strategy, struct sim_ar
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_archive(&strategy->latency[i], archive);
     sim_archive_bytes(archive, strategy->largest, sizeof strategy->largest);
-    archive_timeline(&strategy->timeline, archive);
-    strategy->nodes =
-        sim_archive_array(archive, strategy->nodes, sizeof *strategy->nodes, &strategy->node_count, SIZE_MAX);
-    archive_metrics(&strategy->metrics, archive);
-    archive_events(&strategy->events, archive);
-    archive_views(&strategy->views, archive);
+    ARRAY(strategy->timeline.items, strategy->timeline.count, SIZE_MAX);
+    ARRAY(strategy->nodes, strategy->node_count, SIZE_MAX);
+    ARRAY(strategy->metrics.items, strategy->metrics.count, SIZE_MAX);
+    sim_archive_u64(archive, &strategy->events.digest);
+    sim_archive_u64(archive, &strategy->events.events);
+    sim_archive_u64(archive, &strategy->events.stride);
+    ARRAY(strategy->events.marks, strategy->events.mark_count, LAB_EVENT_MARKS_MAX);
+    sim_archive_text(archive, &strategy->views.key);
+    sim_archive_i64(archive, &strategy->views.change_ns);
+    sim_archive_i64(archive, &strategy->views.until_ns);
+    sim_archive_u32(archive, &strategy->views.agents);
+    ARRAY(strategy->views.items, strategy->views.count, SIZE_MAX);
+    if (archive->is_loading) {
+        strategy->metrics.capacity = strategy->metrics.count;
+        strategy->views.capacity = strategy->views.count;
+    }
     sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
 }
 
@@ -363,15 +341,10 @@ void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
     sim_archive_u64(archive, &result->keys);
     sim_archive_i64(archive, &result->start_ns);
     sim_archive_i64(archive, &result->end_ns);
-    result->weeks =
-        sim_archive_array(archive, result->weeks, sizeof *result->weeks, &result->week_count, SIZE_MAX);
-    sim_archive_u64(archive, &result->limits.partition_rows);
-    sim_archive_u64(archive, &result->limits.partition_bytes);
-    sim_archive_u64(archive, &result->limits.tiny_rows);
-    sim_archive_double(archive, &result->limits.over_limit_share);
-    sim_archive_double(archive, &result->limits.confidence);
-    sim_archive_double(archive, &result->limits.tolerance);
-    sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* has only doubles */
+    ARRAY(result->weeks, result->week_count, SIZE_MAX);
+    sim_archive_bytes(archive, &result->limits,
+                      sizeof result->limits); /* both have only numbers of 8 bytes */
+    sim_archive_bytes(archive, &result->prices, sizeof result->prices);
     size_t strategies = result->strategy_count, expects = result->expect_count;
     sim_archive_size(archive, &strategies);
     if (archive->is_loading)
