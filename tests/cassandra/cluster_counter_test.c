@@ -29,7 +29,6 @@ static int64_t peek_counter(uint32_t node, uint64_t key)
 static void test_semantics_7_value_is_the_sum_of_the_leaders_shards(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_node_stats stats;
     for (int i = 1; i <= 30; i++) {
         struct cass_statement statement = add(CASS_QUORUM, 7, i);
@@ -138,7 +137,6 @@ static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_fa
 static void test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     for (int i = 0; i < 20; i++) {
         struct cass_statement statement = add(CASS_QUORUM, 7, 1);
@@ -154,7 +152,6 @@ static void test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not(voi
 static void test_semantics_7_read_takes_the_highest_clock_of_each_leader(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement statement = add(CASS_QUORUM, 7, 1);
     for (int i = 0; i < 8; i++)
@@ -171,13 +168,13 @@ static void test_semantics_7_read_takes_the_highest_clock_of_each_leader(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        harness_test(test_semantics_7_value_is_the_sum_of_the_leaders_shards),
+        started_test(test_semantics_7_value_is_the_sum_of_the_leaders_shards),
         harness_test(test_semantics_7_adds_at_one_leader_wait_for_each_other),
         harness_test(test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout),
         harness_test(test_semantics_7_retry_after_a_timeout_overcounts),
         harness_test(test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed),
-        harness_test(test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not),
-        harness_test(test_semantics_7_read_takes_the_highest_clock_of_each_leader),
+        started_test(test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not),
+        started_test(test_semantics_7_read_takes_the_highest_clock_of_each_leader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

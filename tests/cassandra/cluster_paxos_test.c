@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: conditional updates contend, fail and take effect later as in Cassandra. Method: single operations
- * with constant latency whose messages are dropped at a chosen moment. cluster_linear_test.c has the random
- * operations. */
+ * with constant latency whose messages are dropped at a chosen moment. paxos_model_test.c and
+ * tests/cassandra5/linear_test.py have the random operations. */
 #include "fixture.h"
 
 static struct cass_statement create(uint64_t key, int64_t value)
@@ -60,7 +60,6 @@ static void note_key(void *context, uint64_t key)
 static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement statement = create(7, 5);
     uint64_t forgotten = 0;
     uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX];
@@ -78,7 +77,6 @@ static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
 static void test_columns_set_on_all_replicas_replace_the_old_ones(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement statement = create(7, 5);
     assert_true(harness_do(&h, 0, &statement).applied);
     harness_run_for(&h, SIM_SECOND);
@@ -94,7 +92,6 @@ static void test_columns_set_on_all_replicas_replace_the_old_ones(void **state)
 static void test_semantics_6_failed_condition_returns_current_values(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement absent = cas_column(7, 1, 2);
     struct cass_reply reply = harness_do(&h, 0, &absent);
     assert_false(reply.applied);
@@ -180,7 +177,6 @@ static void test_semantics_6_partial_accept_is_unknown(void **state)
 static void test_semantics_6_contenders_sleep_and_one_wins(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement first = create(7, 0);
     assert_true(harness_do(&h, 0, &first).applied);
     uint64_t tags[3];
@@ -203,7 +199,6 @@ static void test_semantics_6_contenders_sleep_and_one_wins(void **state)
 static void test_semantics_6_contention_ends_at_the_cas_timeout(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     uint64_t tags[64];
     uint32_t timeouts = 0;
     for (uint32_t i = 0; i < 64; i++) {
@@ -246,7 +241,6 @@ static void test_semantics_6_v2_queues_at_its_coordinator(void **state)
 static void test_semantics_6_too_few_participants_is_unavailable(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement cas = create(7, 1), read = serial_read(7);
@@ -258,7 +252,6 @@ static void test_semantics_6_too_few_participants_is_unavailable(void **state)
 static void test_semantics_6_commit_may_be_unavailable_though_decided(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement cas = create(7, 9), read = serial_read(7);
     cas.consistency = CASS_ALL;
@@ -270,7 +263,6 @@ static void test_semantics_6_commit_may_be_unavailable_though_decided(void **sta
 static void test_semantics_6_ballot_is_the_timestamp(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_clock(h.cluster, 1, SIM_MINUTE);
     struct cass_statement plain = set_column(CASS_ALL, 7, 0, 1), cas = cas_column(7, 1, 2);
     harness_do(&h, 1, &plain);
@@ -305,17 +297,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_semantics_6_v1_takes_four_round_trips_and_v2_fewer),
-        harness_test(test_replica_forgets_recent_paxos_and_keeps_columns),
-        harness_test(test_columns_set_on_all_replicas_replace_the_old_ones),
-        harness_test(test_semantics_6_failed_condition_returns_current_values),
+        started_test(test_replica_forgets_recent_paxos_and_keeps_columns),
+        started_test(test_columns_set_on_all_replicas_replace_the_old_ones),
+        started_test(test_semantics_6_failed_condition_returns_current_values),
         cmocka_unit_test(test_semantics_6_dropped_commit_is_completed_by_a_serial_read),
         cmocka_unit_test(test_semantics_6_partial_accept_is_unknown),
-        harness_test(test_semantics_6_contenders_sleep_and_one_wins),
-        harness_test(test_semantics_6_contention_ends_at_the_cas_timeout),
+        started_test(test_semantics_6_contenders_sleep_and_one_wins),
+        started_test(test_semantics_6_contention_ends_at_the_cas_timeout),
         harness_test(test_semantics_6_v2_queues_at_its_coordinator),
-        harness_test(test_semantics_6_too_few_participants_is_unavailable),
-        harness_test(test_semantics_6_commit_may_be_unavailable_though_decided),
-        harness_test(test_semantics_6_ballot_is_the_timestamp),
+        started_test(test_semantics_6_too_few_participants_is_unavailable),
+        started_test(test_semantics_6_commit_may_be_unavailable_though_decided),
+        started_test(test_semantics_6_ballot_is_the_timestamp),
         harness_test(test_semantics_6_local_serial_stays_in_its_datacenter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,6 @@ static struct cass_statement read_rows(enum cass_consistency level, uint64_t key
 static void test_rows_are_counted_with_bytes_and_times(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     for (uint64_t i = 0; i < 10; i++) {
         struct cass_statement write = write_row(CASS_ALL, 7, i);
         write.bucket = (int64_t)(i % 2);
@@ -55,7 +54,6 @@ static void test_rows_are_counted_with_bytes_and_times(void **state)
 static void test_semantics_2_retry_of_a_row_is_the_same_row(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement write = write_row(CASS_QUORUM, 7, 1);
     uint64_t tag = harness_send(&h, 0, 0, &write);
     harness_run_for(&h, SIM_MS + SIM_MS / 2);
@@ -143,7 +141,6 @@ static void test_semantics_8_read_pays_for_rows_and_tombstones(void **state)
 static void test_rows_with_ttl_become_tombstones(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     for (uint64_t i = 0; i < 60; i++) {
         struct cass_statement write = write_row(CASS_ALL, 7, i);
         write.ttl_ns = (int64_t)(i % 3) * 10 * SIM_SECOND;
@@ -224,7 +221,6 @@ static void test_rows_retried_under_faults_are_counted_once(void **state)
 static void test_partition_costs_at_most_200_bytes(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     const size_t count = test_part(50000);
     for (uint64_t i = 0; i < count; i++) {
         struct cass_statement write = write_row(CASS_ALL, i, 1);
@@ -239,13 +235,13 @@ static void test_partition_costs_at_most_200_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        harness_test(test_rows_are_counted_with_bytes_and_times),
-        harness_test(test_semantics_2_retry_of_a_row_is_the_same_row),
+        started_test(test_rows_are_counted_with_bytes_and_times),
+        started_test(test_semantics_2_retry_of_a_row_is_the_same_row),
         harness_test(test_semantics_4_row_on_one_replica_is_seen_by_its_readers),
         harness_test(test_semantics_8_read_pays_for_rows_and_tombstones),
-        harness_test(test_rows_with_ttl_become_tombstones),
+        started_test(test_rows_with_ttl_become_tombstones),
         harness_test(test_rows_retried_under_faults_are_counted_once),
-        harness_test(test_partition_costs_at_most_200_bytes),
+        started_test(test_partition_costs_at_most_200_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 static void test_semantics_2_write_goes_to_all_replicas(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ONE, 7, 0, 42);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
     harness_run_for(&h, SIM_SECOND);
@@ -45,7 +44,6 @@ static void test_semantics_3_levels_wait_for_their_replicas(void **state)
 static void test_semantics_3_impossible_levels_are_invalid(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_SERIAL, 7, 0, 42);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_INVALID);
     struct cass_statement read = statement_of(CASS_READ_COLUMNS, CASS_ANY, 7);
@@ -61,7 +59,6 @@ static void test_semantics_3_impossible_levels_are_invalid(void **state)
 static void test_semantics_4_unavailable_is_surely_not_applied(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement write = set_column(CASS_QUORUM, 7, 0, 42);
@@ -148,7 +145,6 @@ static void test_semantics_4_any_accepts_a_hint(void **state)
 static void test_semantics_4_dropped_hints_are_replaced_by_read_repair(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement write = set_column(CASS_QUORUM, 7, 0, 1);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
@@ -174,7 +170,6 @@ static void test_semantics_4_dropped_hints_are_replaced_by_read_repair(void **st
 static void test_semantics_4_write_failure_as_soon_as_the_level_is_lost(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     cass_set_failing(h.cluster, 1, true);
     struct cass_statement write = set_column(CASS_QUORUM, 7, 0, 1);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
@@ -257,7 +252,6 @@ static void test_semantics_2_coordinator_clock_rises_strictly(void **state)
 static void test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement one = set_column(CASS_ALL, 7, 0, 1), two = one;
     one.set_mask = two.set_mask = 3;
     one.timestamp_us = two.timestamp_us = 1000;
@@ -273,7 +267,6 @@ static void test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers(voi
 static void test_columns_ttl_ends_to_the_second(void **state)
 {
     (void)state;
-    harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ALL, 7, 0, 1);
     write.ttl_ns = 9 * SIM_SECOND + 1;
     harness_do(&h, 0, &write);
@@ -341,20 +334,20 @@ static void test_node_that_was_slow_ends_what_it_began(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        harness_test(test_semantics_2_write_goes_to_all_replicas),
+        started_test(test_semantics_2_write_goes_to_all_replicas),
         cmocka_unit_test(test_semantics_3_levels_wait_for_their_replicas),
-        harness_test(test_semantics_3_impossible_levels_are_invalid),
-        harness_test(test_semantics_4_unavailable_is_surely_not_applied),
+        started_test(test_semantics_3_impossible_levels_are_invalid),
+        started_test(test_semantics_4_unavailable_is_surely_not_applied),
         harness_test(test_semantics_4_write_timeout_surfaces_later),
         harness_test(test_semantics_4_hints_keep_timestamps_and_window),
         harness_test(test_semantics_4_any_accepts_a_hint),
-        harness_test(test_semantics_4_dropped_hints_are_replaced_by_read_repair),
-        harness_test(test_semantics_4_write_failure_as_soon_as_the_level_is_lost),
+        started_test(test_semantics_4_dropped_hints_are_replaced_by_read_repair),
+        started_test(test_semantics_4_write_failure_as_soon_as_the_level_is_lost),
         harness_test(test_semantics_4_read_timeout_when_replicas_are_silent),
         cmocka_unit_test(test_semantics_2_ties_larger_value_expiring_and_delete_win),
         harness_test(test_semantics_2_coordinator_clock_rises_strictly),
-        harness_test(test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers),
-        harness_test(test_columns_ttl_ends_to_the_second),
+        started_test(test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers),
+        started_test(test_columns_ttl_ends_to_the_second),
         harness_test(test_semantics_4_a_paused_node_neither_serves_nor_answers),
         harness_test(test_node_serves_first_come_first_served),
         harness_test(test_node_that_was_slow_ends_what_it_began),

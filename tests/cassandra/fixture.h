@@ -16,6 +16,13 @@ static int harness_setup(void **state)
     return 0;
 }
 
+static inline int harness_setup_started(void **state)
+{
+    harness_setup(state);
+    harness_start(&h, &config);
+    return 0;
+}
+
 static int harness_teardown(void **state)
 {
     (void)state;
@@ -24,5 +31,7 @@ static int harness_teardown(void **state)
 }
 
 #define harness_test(test) cmocka_unit_test_setup_teardown(test, harness_setup, harness_teardown)
+/* The configuration is the usual one. */
+#define started_test(test) cmocka_unit_test_setup_teardown(test, harness_setup_started, harness_teardown)
 
 #endif

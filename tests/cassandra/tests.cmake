@@ -6,10 +6,8 @@ bucketlab_test(cassandra/estimated_histogram_test LINK sim_cassandra)
 bucketlab_test(cassandra/ring_test LINK sim_cassandra)
 # The test needs the private header, because no ring that is made from a seed ever has equal tokens.
 target_include_directories(cassandra_ring_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cassandra)
-bucketlab_memory_test(cassandra/memory_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_write_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_named_test LINK sim_cassandra)
-bucketlab_test(cassandra/cluster_linear_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_paxos_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_counter_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_latency_test LINK sim_cassandra)
@@ -38,8 +36,10 @@ add_executable(cassandra_replay ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/cassandra_
 target_link_libraries(cassandra_replay PRIVATE bucketlab_flags sim_cassandra)
 set_target_properties(cassandra_replay PROPERTIES
                       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cassandra)
+add_executable(cassandra_linear_history ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/linear_history.c)
+target_link_libraries(cassandra_linear_history PRIVATE bucketlab_flags sim_cassandra PkgConfig::CMOCKA)
 add_test(NAME cassandra/linear_histories COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/linear_test.py
-         $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
+         $<TARGET_FILE:cassandra_linear_history> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
 add_test(NAME cassandra/million COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/million.py
          $<TARGET_FILE:bucketlab> ${CMAKE_CURRENT_BINARY_DIR}/cassandra_million --recorded)
 set_tests_properties(cassandra/million PROPERTIES TIMEOUT 600 LABELS slow)

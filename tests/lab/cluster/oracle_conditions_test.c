@@ -139,8 +139,7 @@ static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **s
 {
     (void)state;
     for (int which = 0; which < 3; which++) {
-        stand_prepare_probabilistic(&stand, BK_SINGLE);
-        stand_open(&stand);
+        stand_open_probabilistic(&stand, BK_SINGLE);
         stand.run.refused = which == 1;
         stand.run.unresolved = which == 2;
         stand_end(&stand);

@@ -13,16 +13,10 @@ static struct stand stand;
 
 /* --- no_gaps */
 
-static void open_coordinated(enum bk_coordination coordination)
-{
-    stand_prepare_probabilistic(&stand, coordination);
-    stand_open(&stand);
-}
-
 static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     for (uint64_t row = 0; row < 6; row++) {
         if (row % 2 == 0 && row > 0)
             stand_state(&stand, 0, (int64_t)row / 2, (int64_t)row * SECOND - 1, 0);
@@ -39,7 +33,7 @@ static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
 static void test_no_gaps_empty_buckets_are_counted(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_place(&stand, 0, 0, 0, 0, 0);
     stand_write(&stand, 0, 1, 0, 2);
     stand_wait_until(&stand, SECOND);
@@ -52,7 +46,7 @@ static void test_no_gaps_empty_buckets_are_counted(void **state)
 static void test_no_gaps_each_bucket_is_judged_once(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_wait_until(&stand, SECOND);
     stand_state(&stand, 0, 1, 1, 0);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 1);
@@ -71,7 +65,7 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
     (void)state;
     for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
         for (int has_row = 0; has_row <= 1; has_row++) {
-            open_coordinated(BK_THREE_STATE);
+            stand_open_probabilistic(&stand, BK_THREE_STATE);
             stand_wait_until(&stand, SECOND);
             stand_state(&stand, 0, 1, 0, 5 * SECOND);
             assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND - 1)), 0);
@@ -94,7 +88,7 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
 static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_state(&stand, 0, 1, 3 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND)), 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND + 1)), 1);
@@ -261,8 +255,7 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
 {
     (void)state;
     uint64_t exact, bound = distribution_of(0.125, 4, &exact) + 3;
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 5 * SECOND));
     stand_wait_until(&stand, 6 * SECOND);
     for (uint64_t row = 0; row <= bound; row++) {

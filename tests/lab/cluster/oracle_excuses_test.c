@@ -91,8 +91,7 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
 {
     (void)state;
     for (int64_t bucket = 4; bucket <= 5; bucket++) {
-        stand_prepare_probabilistic(&stand, BK_SINGLE);
-        stand_open(&stand);
+        stand_open_probabilistic(&stand, BK_SINGLE);
         stand_state(&stand, 0, 5, SECOND, 0);
         stand_write(&stand, 0, 0, SECOND, 5);
         stand_wait_until(&stand, 2 * SECOND);

@@ -8,12 +8,6 @@ static struct stand stand;
 
 #define SECOND SIM_SECOND
 
-static void open_coordinated(enum bk_coordination coordination)
-{
-    stand_prepare_probabilistic(&stand, coordination);
-    stand_open(&stand);
-}
-
 /* --- health: the client's timeout is 1 s. */
 
 static void assert_health(int64_t unhealthy_ns, int64_t well_ns)
@@ -25,7 +19,7 @@ static void assert_health(int64_t unhealthy_ns, int64_t well_ns)
 static void test_health_without_faults_is_well_from_the_start(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     assert_health(0, 0);
     stand_wait_until(&stand, 5 * SECOND);
     assert_health(0, 5 * SECOND);
@@ -37,7 +31,7 @@ static void test_health_without_faults_is_well_from_the_start(void **state)
 static void test_health_fault_settles(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_wait_until(&stand, 2 * SECOND);
     lab_health_fault(&stand.run, true);
     assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
@@ -62,7 +56,7 @@ static void test_health_fault_settles(void **state)
 static void test_health_faults_that_overlap_are_one(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, 2 * SECOND);
     lab_health_fault(&stand.run, true);
@@ -87,7 +81,7 @@ static void test_health_faults_that_overlap_are_one(void **state)
 static void test_health_pulses_end_by_themselves(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
     stand_wait_until(&stand, 1 * SECOND);
     lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first fault */
@@ -114,7 +108,7 @@ static void test_health_pulses_end_by_themselves(void **state)
 static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
     stand_wait_until(&stand, 10 * SECOND);
     lab_health_pulse(&stand.run, stand_time(&stand, 12 * SECOND));
@@ -164,7 +158,7 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
 {
     (void)state;
     for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
-        open_coordinated(BK_SINGLE);
+        stand_open_probabilistic(&stand, BK_SINGLE);
         stand_wait_until(&stand, LAG);
         fire(0, 0, FULL);
         stand_wait_until(&stand, 2 * LAG + late_ns);
@@ -179,7 +173,7 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
 static void test_live_partition_may_grow_for_the_lag(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_wait_until(&stand, LAG);
     fire(0, 0, FULL - 1);
     stand_wait_until(&stand, 5 * LAG);
@@ -198,7 +192,7 @@ static void test_live_counts_from_when_all_was_well(void **state)
 {
     (void)state;
     for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
-        open_coordinated(BK_SINGLE);
+        stand_open_probabilistic(&stand, BK_SINGLE);
         stand_wait_until(&stand, LAG);
         fire(0, 0, FULL);
         lab_health_fault(&stand.run, true);
@@ -217,7 +211,7 @@ static void test_live_counts_from_when_all_was_well(void **state)
 static void test_live_judges_the_time_after_the_last_fault_only(void **state)
 {
     (void)state;
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_wait_until(&stand, LAG);
     fire(0, 0, FULL);
     stand_wait_until(&stand, 10 * SECOND);
@@ -253,7 +247,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
 {
     (void)state;
     for (int64_t left_ns = -1; left_ns <= 0; left_ns++) {
-        open_coordinated(BK_SINGLE);
+        stand_open_probabilistic(&stand, BK_SINGLE);
         lab_health_fault(&stand.run, true);
         stand_wait_until(&stand, 10 * SECOND);
         lab_health_fault(&stand.run, false);
@@ -261,7 +255,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
         stand_end(&stand);
         assert_int_equal(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE], left_ns == 0);
     }
-    open_coordinated(BK_SINGLE);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, SIM_HOUR);
     stand_end(&stand);
@@ -272,7 +266,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
 static void test_live_partition_below_the_states_bucket_is_closed(void **state)
 {
     (void)state;
-    open_coordinated(BK_THREE_STATE);
+    stand_open_probabilistic(&stand, BK_THREE_STATE);
     stand_wait_until(&stand, LAG);
     fire(0, 0, FULL);
     stand_state(&stand, 0, 1, 0, 20 * SECOND);

@@ -145,8 +145,7 @@ static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
 static void test_newest_number_of_rows_is_that_of_the_readers(void **state)
 {
     (void)state;
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     assert_int_equal(stand.run.oracles.newest_rows, 16);
     open_newest(UINT64_C(1) << 32);
     assert_int_equal(stand.run.oracles.newest_rows, 64);
@@ -185,8 +184,7 @@ static void acknowledge(uint64_t row, int64_t bucket)
 static void test_findable_at_the_states_bucket_and_below(void **state)
 {
     (void)state;
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_state(&stand, 0, 2, 0, 0);
     for (uint64_t row = 0; row < 4; row++)
         store(row, (int64_t)row, (int64_t)row);
@@ -203,8 +201,7 @@ static void test_findable_at_the_states_bucket_and_below(void **state)
 static void test_findable_state_going_back_loses_each_row_once(void **state)
 {
     (void)state;
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_state(&stand, 0, 3, 0, 0);
     for (uint64_t row = 0; row < 8; row++) {
         store(row, (int64_t)row, (int64_t)row / 2);
@@ -232,8 +229,7 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
 static void test_findable_other_changes_lose_nothing(void **state)
 {
     (void)state;
-    stand_prepare_probabilistic(&stand, BK_THREE_STATE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_THREE_STATE);
     stand_write(&stand, 0, 0, 0, 0);
     stand_state(&stand, 0, 0, 0, 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);

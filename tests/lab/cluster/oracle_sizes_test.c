@@ -33,8 +33,7 @@ static void test_filled_rows_behind_the_roll_prove_nothing(void **state)
 {
     (void)state;
     for (int is_late = 0; is_late < 2; is_late++) {
-        stand_prepare_probabilistic(&stand, BK_THREE_STATE);
-        stand_open(&stand);
+        stand_open_probabilistic(&stand, BK_THREE_STATE);
         for (uint64_t row = 0; row < 3; row++)
             fire_counted(row, SECOND, 0);
         if (is_late)
@@ -53,8 +52,7 @@ enum blur { BLUR_NONE, BLUR_BEGINS, BLUR_BEGAN, BLUR_UNKNOWN, BLUR_COUNT };
  */
 static bool is_early_roll_excused(enum blur blur)
 {
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
     stand_wait_until(&stand, SECOND);
     struct lab_host_operation other = {0}, last = fire(0, SECOND, 0);
     struct bk_action roll = {.kind = BK_ACT_WRITE_STATE, .mask = 15, .columns = {1, 0, 1, 0}};

@@ -95,6 +95,12 @@ void stand_open(struct stand *stand)
     opened = stand;
 }
 
+void stand_open_probabilistic(struct stand *stand, enum bk_coordination coordination)
+{
+    stand_prepare_probabilistic(stand, coordination);
+    stand_open(stand);
+}
+
 void stand_end(struct stand *stand)
 {
     lab_oracles_end(&stand->run);

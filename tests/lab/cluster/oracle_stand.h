@@ -33,6 +33,7 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy,
                    enum bk_coordination coordination);
 void stand_prepare_probabilistic(struct stand *stand, enum bk_coordination coordination);
 void stand_open(struct stand *stand);
+void stand_open_probabilistic(struct stand *stand, enum bk_coordination coordination);
 /* Completes the verdict. */
 void stand_end(struct stand *stand);
 /* Advances the clock and the cluster. */

@@ -10,8 +10,7 @@ static struct stand stand;
 
 static void open_stand(void)
 {
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
+    stand_open_probabilistic(&stand, BK_SINGLE);
 }
 
 /* --- conserved: the outcome of a row's write, as its host reports it. */
