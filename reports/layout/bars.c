@@ -325,6 +325,18 @@ static void put_row(const struct report_chart *chart, const struct report_panel 
     }
 }
 
+/* The frame of the chosen strategy. */
+static void put_frame(struct report_pen *pen, const struct report_box *box)
+{
+    static const double stroke = 2;
+    const enum report_ink ink = REPORT_INK_CHOSEN;
+    const double right = box->x + box->width, bottom = box->y + box->height, over = stroke / 2;
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, box->y, right + over, box->y, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, bottom, right + over, bottom, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x, box->y, box->x, bottom, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, right, box->y, right, bottom, stroke);
+}
+
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen)
 {
     put_answer(chart, pen);
@@ -342,7 +354,7 @@ void report_layout_summary(const struct report_chart *chart, struct report_pen *
         const struct report_box frame = {content_left - 6, top + height * (double)i + 1, content_width + 12,
                                          height - 1.5};
         if (chart->panels[i].is_chosen) {
-            report_pen_frame(pen, REPORT_INK_RING, &frame, 2);
+            put_frame(pen, &frame);
         }
     }
     const struct report_frame numbers = {.x = &chart->x,

@@ -80,16 +80,6 @@ struct report_mark *report_pen_marker(struct report_pen *pen, enum report_ink in
                            (struct report_box){x - size / 2, y - size / 2, size, size});
 }
 
-void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct report_box *box,
-                      double stroke)
-{
-    const double right = box->x + box->width, bottom = box->y + box->height, over = stroke / 2;
-    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, box->y, right + over, box->y, stroke);
-    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, bottom, right + over, bottom, stroke);
-    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x, box->y, box->x, bottom, stroke);
-    report_pen_line(pen, REPORT_SHAPE_LINE, ink, right, box->y, right, bottom, stroke);
-}
-
 struct report_extent report_pen_measure(const struct report_pen *pen, const struct report_type *type)
 {
     return report_typeset_measure(pen->scene->typesetter, type);

@@ -32,10 +32,6 @@ struct report_mark *report_pen_curve(struct report_pen *pen, enum report_ink ink
 struct report_mark *report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y,
                                       double size);
 #define REPORT_MARKER_SIZE 5.5
-/* Draws the sides of a box. */
-void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct report_box *box,
-                      double stroke);
-
 struct report_extent report_pen_measure(const struct report_pen *pen, const struct report_type *type);
 /* Adds a text with its top at y; x is its left edge, middle or right edge, by `align`. Returns its box. */
 struct report_box report_pen_text(struct report_pen *pen, const struct report_type *type,

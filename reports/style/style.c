@@ -70,7 +70,6 @@ const struct report_ink_style report_inks[REPORT_INK_COUNT] = {
     [REPORT_INK_ZERO] = {.name = "zero", .colour = RGB(0xF0F0F0)},
     [REPORT_INK_PALE] = {.name = "pale", .colour = RGB(0xA9A9A9), .marker = REPORT_MARKER_RING},
     [REPORT_INK_CHOSEN] = {.name = "chosen", .colour = RGB(0xD55E00), .marker = REPORT_MARKER_DIAMOND},
-    [REPORT_INK_RING] = {.name = "ring", .colour = RGB(0xD55E00)},
     [REPORT_INK_RANGE] = {.name = "range", .colour = RGB(0xC9E0F0)},
     [REPORT_INK_MIDDLE] = {.name = "middle", .colour = RGB(0x79B4DB)},
     [REPORT_INK_LINE + 0] = {.name = "line1", .colour = RGB(0x0072B2)},

@@ -463,30 +463,22 @@ static void tell_none(struct telling *telling)
         add(telling, "not", disqualified(telling, nearest));
 }
 
-static double cost_of(const struct report_option *option)
-{
-    return option->score.cost;
-}
+enum which { CHEAPEST, EVENEST, SMALLEST };
 
-static double cv_of(const struct report_option *option)
-{
-    return option->score.candidate.cv;
-}
-
-static double largest_of(const struct report_option *option)
-{
-    return option->rows_max;
-}
-
-/* The option with the least figure among those that lose nothing; SIZE_MAX: none. */
-static size_t least_of(const struct telling *telling, double (*figure)(const struct report_option *option))
+/* The option with the least figure among those that lose nothing, and the figure; SIZE_MAX: none. */
+static size_t least_of(const struct telling *telling, enum which which, double *least)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->count; i++) {
         const struct report_option *option = &telling->options[i];
-        if ((option->score.disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0 && !isnan(figure(option)) &&
-            (best == SIZE_MAX || figure(option) < figure(&telling->options[best])))
+        const double figure = which == CHEAPEST  ? option->score.cost
+                              : which == EVENEST ? option->score.candidate.cv
+                                                 : option->rows_max;
+        if ((option->score.disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0 && !isnan(figure) &&
+            (best == SIZE_MAX || figure < *least)) {
             best = i;
+            *least = figure;
+        }
     }
     return best;
 }
@@ -495,8 +487,9 @@ static size_t least_of(const struct telling *telling, double (*figure)(const str
 static void tell_without_limits(struct telling *telling)
 {
     struct report_arena *arena = telling->arena;
-    const size_t cheapest = least_of(telling, cost_of), evenest = least_of(telling, cv_of),
-                 smallest = least_of(telling, largest_of);
+    double cost, cv, rows;
+    const size_t cheapest = least_of(telling, CHEAPEST, &cost), evenest = least_of(telling, EVENEST, &cv),
+                 smallest = least_of(telling, SMALLEST, &rows);
     telling->out->headline = "Set limits to get a recommendation, such as limits: {partition_bytes: 100MB}.";
     if (telling->count == 1)
         add_option(telling, 0);
@@ -506,12 +499,11 @@ static void tell_without_limits(struct telling *telling)
                         costs(telling, &telling->options[cheapest])));
     if (telling->count > 1 && evenest != SIZE_MAX)
         add(telling, "most even",
-            report_text(arena, "%s: CV %s", named(telling, evenest),
-                        report_percent(arena, cv_of(&telling->options[evenest]))));
+            report_text(arena, "%s: CV %s", named(telling, evenest), report_percent(arena, cv)));
     if (telling->count > 1 && smallest != SIZE_MAX)
         add(telling, "smallest",
             report_text(arena, "%s: no partition has more than %s rows", named(telling, smallest),
-                        whole(arena, largest_of(&telling->options[smallest]))));
+                        whole(arena, rows)));
     add(telling, "not", disqualified(telling, SIZE_MAX));
 }
 

@@ -176,42 +176,39 @@ const char *report_percent(struct report_arena *arena, double share)
     return report_text(arena, "%s%%", digits);
 }
 
+/* from_ns: from this time on report_time() uses the unit. */
+static const struct {
+    const char *name;
+    int64_t ns;
+    double from_ns;
+} units[] = {{"d", SIM_DAY, 2 * (double)SIM_DAY},
+             {"h", SIM_HOUR, 2 * (double)SIM_HOUR},
+             {"min", SIM_MINUTE, 2 * (double)SIM_MINUTE},
+             {"s", SIM_SECOND, 0.9995 * (double)SIM_SECOND},
+             {"ms", SIM_MS, 0.9995 * (double)SIM_MS},
+             {"µs", SIM_US, 0.9995 * (double)SIM_US},
+             {"ns", 1, 0}};
+
 const char *report_duration(struct report_arena *arena, int64_t ns)
 {
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {{"d", SIM_DAY},    {"h", SIM_HOUR}, {"min", SIM_MINUTE},
-                 {"s", SIM_SECOND}, {"ms", SIM_MS},  {"µs", SIM_US}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (ns != 0 && ns % units[i].ns == 0) {
-            return report_text(arena, "%" PRId64 " %s", ns / units[i].ns, units[i].name);
-        }
+    size_t i = 0;
+    while (ns % units[i].ns != 0 || (ns == 0 && units[i].ns > 1)) {
+        i++;
     }
-    return report_text(arena, "%" PRId64 " ns", ns);
+    return report_text(arena, "%" PRId64 " %s", ns / units[i].ns, units[i].name);
 }
 
 const char *report_time(struct report_arena *arena, double ns)
 {
-    static const struct {
-        const char *name;
-        double ns, from_ns;
-    } units[] = {{"d", (double)SIM_DAY, 2 * (double)SIM_DAY},
-                 {"h", (double)SIM_HOUR, 2 * (double)SIM_HOUR},
-                 {"min", (double)SIM_MINUTE, 2 * (double)SIM_MINUTE},
-                 {"s", (double)SIM_SECOND, 0.9995 * (double)SIM_SECOND},
-                 {"ms", (double)SIM_MS, 0.9995 * (double)SIM_MS},
-                 {"µs", (double)SIM_US, 0.9995 * (double)SIM_US},
-                 {"ns", 1, 0}};
     if (ns == 0) {
         return "0 s";
     }
     size_t i = 0;
-    while (i + 1 < sizeof units / sizeof units[0] && ns < units[i].from_ns) {
+    while (units[i].ns > 1 && ns < units[i].from_ns) {
         i++;
     }
     char digits[32];
-    write_digits(arena, ns / units[i].ns, digits, sizeof digits);
+    write_digits(arena, ns / (double)units[i].ns, digits, sizeof digits);
     return report_text(arena, "%s %s", digits, units[i].name);
 }
 

@@ -162,7 +162,7 @@ static void check_layout(struct report_typesetter *typesetter, const struct lab_
         if (mark->shape == REPORT_SHAPE_TEXT) {
             assert_true(report_fonts[mark->type.font].size * 600 / 800 >= 8);
         }
-        frames += mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_RING;
+        frames += mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_CHOSEN;
     }
     assert_int_equal(frames, 4); /* the sides of one frame */
     report_arena_free(&arena);

@@ -52,8 +52,7 @@ enum report_ink {
     REPORT_INK_HALO,   /* the background colour, around a curve */
     REPORT_INK_ZERO,   /* the strip of a log axis for the value 0 */
     REPORT_INK_PALE,   /* a spot that is not on the Pareto front */
-    REPORT_INK_CHOSEN, /* the recommended spot */
-    REPORT_INK_RING,   /* around the recommended strategy */
+    REPORT_INK_CHOSEN, /* the recommended spot or strategy */
     REPORT_INK_RANGE,  /* from the smallest to the largest value in an interval of time */
     REPORT_INK_MIDDLE, /* the middle four fifths of the values */
     REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
