@@ -99,12 +99,6 @@ static int help_command(int argc, char **argv, struct sim_error *error)
     const struct cli_command *command = find_command(argv[2]);
     if (command == NULL)
         return unknown_command(argv[2], error);
-    if (argc > 3) {
-        sim_fail(error, SIM_ERROR_INPUT,
-                 "bucketlab: 'help' takes one command, and '%s' is one too many; write 'bucketlab help %s'",
-                 argv[3], argv[2]);
-        return SIM_ERROR_INPUT;
-    }
     cli_help(command, stdout);
     return 0;
 }

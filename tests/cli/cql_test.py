@@ -510,12 +510,6 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
         self.assertTrue(texts[3].endswith(' ORDER BY "a ""b""" DESC LIMIT ?'), texts[3])
         self.assertIn('CREATE TABLE "Token_state" (\n    key text,', texts[1])
 
-    def test_identifiers_are_refused(self):
-        self.write("ids.yaml", "duration: 1m\nidentifiers: {}\nagents: {count: 2}\nstrategies:\n  - idgen: {}\n")
-        self.assertEqual(self.bad(2, "cql", "ids.yaml"),
-                         "ids.yaml:5:5: strategy 'idgen' hands out identifiers, and 'cql' is for rows; "
-                         "docs/strategies.md says what it stores")
-
     def test_usage(self):
         self.write("x.yaml", HEAD + "strategies: [unbucketed: {}, time: {window: 1h}]\n")
         both = self.good("cql", "x.yaml")

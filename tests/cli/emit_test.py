@@ -129,15 +129,6 @@ class EmitTest(ProgramTest):
         self.assertNotIn("setting.bk", out)
         self.assertEqual(self.read("setting.bk"), "old\n")
 
-    def test_an_input_or_a_folder_is_not_overwritten(self):
-        self.assertIn("--emit", self.bad(2, "tune", "small.yaml", "--emit", "small.yaml"))
-        self.assertEqual(self.read("small.yaml"), SMALL)
-        self.assertIn("--emit", self.bad(2, "tune", "small.yaml", "--emit", "bucketlab.db"))
-        self.assertIn("Is a directory", self.bad(2, "tune", "small.yaml", "--emit", "."))
-        self.bad(2, "tune", "small.yaml", "--emit", "no/setting.bk")
-        self.assertIn("--emit applies only to 'tune SCENARIO'",
-                      self.bad(2, "tune", "--rows", "1..9", "--risk", "0.1", "--emit", "setting.bk"))
-
     def test_the_reference_shows_a_file_as_it_is(self):
         scenario = os.path.join(SOURCE, "scenarios", "tune-sensors.yaml")
         self.good("tune", scenario, "--emit", "setting.bk", "--no-charts", "--quiet")

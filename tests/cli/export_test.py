@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import sqlite3
-import stat
 import unittest
 
 from program import SMALL, ProgramTest
@@ -93,16 +92,6 @@ class ExportTest(ProgramTest):
         self.assertIn("d: Is a directory; name a file in it", self.bad(2, "export", "last", "--out", "d"))
         os.rmdir(os.path.join(self.folder, "d"))
         self.assertEqual(self.files(), before)
-
-    def test_output_to_a_device_is_written(self):
-        """A pipe is not replaced by a file, which would destroy /dev/null."""
-        path = os.path.join(self.folder, "pipe")
-        os.mkfifo(path)
-        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        self.good("export", "last", "--metrics", "--out", "pipe")
-        self.assertIn(b"label,metric,value", os.read(reader, 65536))
-        os.close(reader)
-        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
     def test_observed_sizes_are_exported_unchanged(self):
         lines = [("a", 1000, 3), ("b", 2000, 5), ("c", 2000, 7)]

@@ -198,15 +198,6 @@ class OutputsTest(ProgramTest):
         os.unlink(self.path("to-new.db"))
         self.assertEqual(self.contents(), before)
 
-    def test_starter_overwrites_nothing(self):
-        before = self.contents()
-        for name in ("s", "s.yaml", "./s.yaml"):
-            self.assertIn("already exists", self.bad(2, "init", name))
-        os.symlink("new.yaml", self.path("link.yaml"))
-        self.bad(2, "init", "link")
-        os.unlink(self.path("link.yaml"))
-        self.assertEqual(self.contents(), before)
-
     def test_separate_output_is_written(self):
         """A neighbour of the same name, a pipe, a device: none of them is an input."""
         os.mkdir(self.path("d"))

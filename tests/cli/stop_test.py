@@ -3,16 +3,14 @@
 scenario that would take hours gets a signal, and so does a command that reads a stream without end; a terminal is
 made with a pty.
 """
-import os
 import resource
 import signal
 import subprocess
 import sys
 import unittest
 
-from program import PROGRAM, SMALL, ProgramTest
+from program import SMALL, ProgramTest
 from share import in_full
-from terminal import Terminal
 
 LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
         .replace("duration: 2d", "duration: 400d"))
@@ -136,22 +134,6 @@ class StopTest(ProgramTest):
                    "faults: [random: {rate: 200000/h, kinds: [lost_message, gc_storm, node_down], lasts: 1s}]\n")
         self.assertEqual(self.stop_stream(["true"], 0.3, "run", "faults.yaml", "--quiet", "--no-charts", "--no-store"),
                          (128 + signal.SIGTERM, "interrupted; nothing was stored\n"))
-
-    @in_full
-    def test_progress_is_a_bar_on_a_terminal_only(self):
-        self.write("long.yaml", LONG)
-        with open(os.path.join(self.folder, "stdout"), "w+b") as file:
-            words = [PROGRAM, "run", "long.yaml", "--no-charts"]
-            # The quiet one begins first, so that it would have shown its bar before the other.
-            quiet, shown = (Terminal([*words, *option], folder=self.folder, stdout=file.fileno())
-                            for option in (["--quiet", "--db", "quiet.db"], []))
-            self.addCleanup(quiet.close)
-            shown.read_until(lambda text: "rows/s" in text and "small" in text)
-            for terminal in (quiet, shown):
-                os.kill(terminal.pid, signal.SIGTERM)
-                self.assertEqual(terminal.read_all(), 128 + signal.SIGTERM)
-            self.assertNotIn("rows/s", quiet.text)
-            self.assertEqual(file.read(), b"")
 
 
 if __name__ == "__main__":

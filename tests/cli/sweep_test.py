@@ -151,14 +151,9 @@ class SweepTest(ProgramTest):
         self.write("text.db", "no database at all")
         before = self.read("a.db")
         for code, arguments, text in [
-                (2, ["a.db"], "'merge' has nothing to merge a.db with"),
-                (2, ["a.db", "a.db"], "a.db: receives the other databases, so it cannot be one of them"),
                 (2, ["a.db", "--db", "./a.db"], "a.db: receives the other databases"),
-                (2, ["a.db", "--db", ""], "--db: no file named"),
-                (3, ["a.db", "none.db"], "none.db: no such database"),
                 (3, ["none.db", "a.db"], "none.db: no such database"),
                 (3, ["a.db", "text.db"], "text.db: not a database"),
-                (3, ["text.db", "a.db"], "text.db: not a database"),
                 (3, ["a.db", "text.db", "--db", "new.db"], "text.db: not a database")]:
             self.assertIn(text, self.bad(code, "merge", *arguments))
         self.assertEqual(self.read("a.db"), before)

@@ -7,7 +7,7 @@ protocol with a race.
 """
 import unittest
 
-from program import SMALL, ProgramTest
+from program import ProgramTest
 
 SCENARIO = """\
 name: cut

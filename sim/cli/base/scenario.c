@@ -64,6 +64,14 @@ bool cli_stored_open(const struct cli_args *args, const char *run, struct cli_st
     return true;
 }
 
+bool cli_database_check(const char *path, struct sim_error *error)
+{
+    struct store *store = NULL;
+    bool is_fine = store_open(path, STORE_WRITE, &store, error);
+    store_close(store);
+    return is_fine;
+}
+
 void cli_stored_close(struct cli_stored *stored)
 {
     lab_result_destroy(stored->result);
@@ -184,7 +192,7 @@ bool cli_names_differ(const struct lab_scenario *one, const struct lab_scenario 
 }
 
 /* Checks values that the scenario would otherwise refuse at a place that the user did not write. */
-bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
+static bool check_observed(const struct cli_args *args, struct sim_error *error)
 {
     const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");
     size_t size = strlen(label);
@@ -233,7 +241,7 @@ bool cli_observed_load(const struct cli_args *args, const char *name, const stru
 {
     size_t count;
     struct lab_override *overrides;
-    if (!cli_overrides(args, &overrides, &count, error))
+    if (!check_observed(args, error) || !cli_overrides(args, &overrides, &count, error))
         return false;
     g_autofree char *text = observed_text(args, name, limits, label, path);
     bool is_fine = lab_scenario_parse(path, text, strlen(text), overrides, count, NULL, out, error);

@@ -322,11 +322,6 @@ bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *erro
     return true;
 }
 
-struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace)
-{
-    return trace->path == NULL ? NULL : &trace->listener;
-}
-
 bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
 {
     if (trace->path == NULL)
@@ -339,11 +334,6 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
         trace->code = errno;
     return trace->code == 0 ||
            cli_file_fail(trace->code, trace->stream == stdout ? "standard output" : trace->path, error);
-}
-
-bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error)
-{
-    return cli_file_close(&trace->file, true, error);
 }
 
 void cli_event_trace_free(struct cli_event_trace *trace)

@@ -595,7 +595,7 @@ bool cli_expects_hold(const struct lab_result *result, struct sim_error *error)
 
 /* --- the page */
 
-/* The sentences of a stored answer. Answers of older versions have one text. */
+/* The sentences of a stored answer. */
 struct why {
     const char *texts[1 + REPORT_ANSWER_LINES_MAX];
     size_t count;
@@ -605,8 +605,6 @@ static struct why why_of(const json_t *answer)
 {
     const json_t *why = json_object_get(answer, "why");
     struct why out = {.count = 0};
-    if (json_is_string(why))
-        out.texts[out.count++] = json_string_value(why);
     for (size_t i = 0; i < json_array_size(why) && out.count < 1 + REPORT_ANSWER_LINES_MAX; i++) {
         const char *text = json_string_value(json_array_get(why, i));
         if (text != NULL)

@@ -250,15 +250,9 @@ static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
 /* Errors that would occur at the end are reported before the work. */
 static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
-    struct store *store = NULL;
-    if (!check_outputs(gate, error))
-        return false;
-    if (gate->junit != NULL && !check_junit_name(gate->junit, error))
-        return false;
-    if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
-        return false;
-    store_close(store);
-    return gate->baseline == NULL || check_baseline(gate, error);
+    return check_outputs(gate, error) && (gate->junit == NULL || check_junit_name(gate->junit, error)) &&
+           (gate->database == NULL || cli_database_check(gate->database, error)) &&
+           (gate->baseline == NULL || check_baseline(gate, error));
 }
 
 static bool read_gate(struct cli_gate *gate, struct sim_error *error)

@@ -298,7 +298,8 @@ static json_t *row_of(enum bk_kind kind, unsigned protocol, enum lab_oracle orac
                                                                 : json_string("")});
 }
 
-static void print_guarantees(const struct lab_fuzz_tally *tally)
+/* Returns the conditions that suspended an oracle. */
+static uint32_t print_guarantees(const struct lab_fuzz_tally *tally)
 {
     static const struct cli_column columns[] = {{"in numbers of runs", "name", CLI_LABEL, .group = NULL},
                                                 {"judged", "judged", CLI_EXACT, .group = NULL},
@@ -307,6 +308,7 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
                                                 {"violated", "violated", CLI_EXACT, .group = NULL},
                                                 {"", "why", CLI_WORDS, .group = NULL}};
     uint64_t not_live = 0;
+    uint32_t named = 0;
     bool has_unbroken = false;
     json_t *rows = json_array();
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
@@ -324,6 +326,8 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
                 if (cells[oracle].judged > 0)
                     rows = cli_json_append(
                         rows, row_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]));
+                for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
+                    named |= (uint32_t)(cells[oracle].lapsed[i] > 0) << i;
                 has_unbroken = has_unbroken || cells[oracle].violated > cells[oracle].broken;
             }
             if (bk_kind_fires((enum bk_kind)kind))
@@ -338,33 +342,18 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
         printf("live was not judged in %" PRIu64 " run%s: too little time was left after the faults\n",
                not_live, not_live == 1 ? "" : "s");
     json_decref(rows);
-}
-
-static bool lapses_anywhere(const struct lab_fuzz_tally *tally, unsigned condition)
-{
-    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
-            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-                if (tally->cells[kind][protocol][oracle].lapsed[condition] > 0)
-                    return true;
-            }
-        }
-    }
-    return false;
+    return named;
 }
 
 /* The meaning of each condition that the table names. */
-static void print_conditions(const struct lab_fuzz_tally *tally)
+static void print_conditions(uint32_t named)
 {
-    bool has_head = false;
+    if (named != 0)
+        printf("\nconditions that suspend a guarantee, for a key and a time\n");
     for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++) {
-        if (!lapses_anywhere(tally, condition))
-            continue;
-        if (!has_head)
-            printf("\nconditions that suspend a guarantee, for a key and a time\n");
-        has_head = true;
-        printf("  %-22s %s\n", lab_condition_name((enum lab_condition)condition),
-               lab_condition_about((enum lab_condition)condition));
+        if (named >> condition & 1)
+            printf("  %-22s %s\n", lab_condition_name((enum lab_condition)condition),
+                   lab_condition_about((enum lab_condition)condition));
     }
 }
 
@@ -402,8 +391,7 @@ static void print(const struct cli_campaign *campaign, const char *replay, const
     }
     print_head(campaign);
     if (campaign->breaches->len == 0 || campaign->keeps_going) {
-        print_guarantees(&campaign->tally);
-        print_conditions(&campaign->tally);
+        print_conditions(print_guarantees(&campaign->tally));
         print_probes(&campaign->tally);
     }
     if (rest != NULL)

@@ -48,27 +48,24 @@ static bool holds(const struct lab_result *result, struct sim_error *error)
                     (double)(violation->time_ns - result->start_ns) / 1e9, violation->key, violation->text);
 }
 
-static bool print(const struct lab_result *result, struct sim_error *error)
-{
-    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
-    cli_grouped(result->rows, rows);
-    cli_grouped(result->keys, keys);
-    printf("%s rows of %s keys, according to their histories\n\n", rows, keys);
-    return cli_print_agents(result, error);
-}
-
 static bool judge(const struct cli_args *args, struct sim_error *error)
 {
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
     struct job job = {.args = args};
     const struct cli_task task = {
         .name = "judge", .unit = "rows/s", .lost = "nothing was judged", .run = replay, .context = &job};
     bool is_fine = cli_scenario_load(args, cli_argument(args, 0), &job.scenario, error) &&
                    cli_attend(args, &task, NULL, error);
     cli_release(args);
-    is_fine = is_fine &&
-              (args->is_json ? cli_json_print(cli_json_run(0, job.result, json_array()), error)
-                             : print(job.result, error)) &&
-              holds(job.result, error);
+    if (is_fine && args->is_json) {
+        is_fine = cli_json_print(cli_json_run(0, job.result, json_array()), error);
+    } else if (is_fine) {
+        cli_grouped(job.result->rows, rows);
+        cli_grouped(job.result->keys, keys);
+        printf("%s rows of %s keys, according to their histories\n\n", rows, keys);
+        is_fine = cli_print_agents(job.result, error);
+    }
+    is_fine = is_fine && holds(job.result, error);
     lab_result_destroy(job.result);
     lab_scenario_destroy(job.scenario);
     return is_fine;

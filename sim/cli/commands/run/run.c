@@ -169,17 +169,6 @@ static bool check_outputs(const struct batch *batch, struct sim_error *error)
     return cli_outputs_check(&outputs, error);
 }
 
-/* Opens and closes the database, so that an invalid one is found before the work. A missing database is not
- * created. */
-static bool check_database(const char *path, struct sim_error *error)
-{
-    struct store *store;
-    if (!store_open(path, STORE_WRITE, &store, error))
-        return false;
-    store_close(store);
-    return true;
-}
-
 static bool read_batch(struct batch *batch, struct sim_error *error)
 {
     const struct cli_args *args = batch->args;
@@ -190,7 +179,7 @@ static bool read_batch(struct batch *batch, struct sim_error *error)
     if (!cli_charts_read(args, &batch->charts, error) || !load_scenarios(batch, error) ||
         !check_outputs(batch, error) ||
         !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error) ||
-        (batch->is_stored && !check_database(args->database, error)))
+        (batch->is_stored && !cli_database_check(args->database, error)))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
         batch->jobs[i].charts = batch->charts;
@@ -220,7 +209,8 @@ static bool check_resume(const struct batch *batch, const struct job *job, struc
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     const struct cli_args *args = batch->args;
-    struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
+    struct cli_event_trace *trace = &batch->event_trace;
+    struct cli_listener *listener = trace->path == NULL ? NULL : &trace->listener;
     struct cli_partial *partial = listener != NULL || !batch->is_stored ? NULL : &job->partial;
     job->execution = (struct cli_execution){.scenario = job->scenario,
                                             .jobs = args->jobs,
@@ -343,7 +333,7 @@ static bool run(const struct cli_args *args, struct sim_error *error)
 {
     struct batch batch = {.args = args};
     bool is_fine = check_options(args, error) && read_batch(&batch, error) && execute_all(&batch, error) &&
-                   store_all(&batch, error) && cli_event_trace_name(&batch.event_trace, error);
+                   store_all(&batch, error) && cli_file_close(&batch.event_trace.file, true, error);
     for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
         is_fine = draw(&batch, &batch.jobs[i], error);
     cli_release(args);

@@ -438,7 +438,7 @@ static bool import(const struct cli_args *args, struct sim_error *error)
     cli_outputs_database(&outputs, "db", args->database, true);
     cli_outputs_input(&outputs, "the input", path);
     bool is_fine =
-        cli_outputs_check(&outputs, error) && cli_observed_check(args, error) &&
+        cli_outputs_check(&outputs, error) &&
         cli_observed_load(args, NULL, NULL, cli_value(args, "label", "observed"), path, &scenario, error) &&
         store_open(args->database, STORE_WRITE, &store, error) &&
         import_from(args, path, store, scenario, error);

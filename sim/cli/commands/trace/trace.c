@@ -475,6 +475,13 @@ static void print_peak(const char *name, const struct trace_peak *peak)
            peak->over_mean, time, 100 * peak->empty, name);
 }
 
+/* Prints milliseconds in seconds. */
+static void print_times(const struct lab_histogram *ms)
+{
+    printf("p50 %.3g s, p99 %.3g s, max %.3g s", (double)trace_summary_quantile(ms, 0.5) / 1e3,
+           (double)trace_summary_quantile(ms, 0.99) / 1e3, (double)ms->most / 1e3);
+}
+
 static void print_sizes(const struct trace_summary *summary)
 {
     char p50[CLI_NUMBER_SIZE], p99[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE];
@@ -489,11 +496,11 @@ static void print_sizes(const struct trace_summary *summary)
         cli_compact_bytes((double)summary->bytes, all);
         printf("  row sizes    p50 %s, p99 %s, max %s, all %s\n", p50, p99, most, all);
     }
-    if (summary->has_gaps && summary->gaps_ms.count > 0)
-        printf("  gaps         between rows of a key: p50 %.3g s, p99 %.3g s, max %.3g s\n",
-               (double)trace_summary_quantile(&summary->gaps_ms, 0.5) / 1e3,
-               (double)trace_summary_quantile(&summary->gaps_ms, 0.99) / 1e3,
-               (double)summary->gaps_ms.most / 1e3);
+    if (summary->has_gaps && summary->gaps_ms.count > 0) {
+        printf("  gaps         between rows of a key: ");
+        print_times(&summary->gaps_ms);
+        putchar('\n');
+    }
 }
 
 static void print_late(const struct trace_summary *summary)
@@ -502,11 +509,9 @@ static void print_late(const struct trace_summary *summary)
         return;
     printf("  late         %.3g%% of the rows arrive after their own time",
            100 * (double)summary->late_rows / (double)summary->rows);
+    fputs(summary->late_rows > 0 ? ": " : "", stdout);
     if (summary->late_rows > 0)
-        printf(": p50 %.3g s, p99 %.3g s, max %.3g s",
-               (double)trace_summary_quantile(&summary->late_ms, 0.5) / 1e3,
-               (double)trace_summary_quantile(&summary->late_ms, 0.99) / 1e3,
-               (double)summary->late_ms.most / 1e3);
+        print_times(&summary->late_ms);
     putchar('\n');
 }
 

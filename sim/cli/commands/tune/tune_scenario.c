@@ -7,11 +7,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "bucketing/hash.h"
 #include "bucketing/setting.h"
 #include "cli/contest_answer.h"
 #include "cli/execute.h"
@@ -20,17 +20,168 @@
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cli/tune_memory.h"
 #include "kernel/digest.h"
+#include "lab/context.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
 #include "reports/reports.h"
+#include "store/outcomes.h"
 #include "store/store.h"
 #include "tune/contest.h"
 #include "tune/expected.h"
 
 #define FINALISTS     8
 #define COMMENTS_SIZE 2048
+
+/* --- the outcomes of finished runs, kept in the database so that the same command continues where it was
+ * stopped or killed. Runs finish on several threads; their outcomes are stored every half second, in one
+ * transaction. A batch that cannot be stored waits for the next: the tune itself needs none of them */
+
+struct outcomes {
+    struct tune_memory memory; /* for the contest */
+    const char *database;
+    struct store_work work;
+    struct store *store;
+    struct store_outcome *known; /* outcomes that were stored when it began */
+    size_t known_count;
+    pthread_mutex_t lock; /* guards the members below, and the store */
+    GArray *batch;        /* outcomes that are not stored yet */
+    size_t kept_count;
+    int64_t batch_ms; /* when storing the last batch succeeded or failed */
+};
+
+#define BATCH_MS 500
+
+static bool identify(struct store_work *work, const struct lab_scenario *scenario, const char *path,
+                     const struct lab_tune *terms, struct sim_error *error)
+{
+    /* Outcomes are stored in the machine's representation, so outcomes of another kind of machine must not be
+     * used. */
+    const struct {
+        double order;
+        uint64_t size;
+    } layout = {1, sizeof(struct tune_seen)};
+    uint64_t sources;
+    if (!lab_sources(scenario, &sources, error))
+        return false;
+    uint64_t options = sim_digest_chain(terms->seeds, 0);
+    options = cli_add_bytes(options, &terms->risk, sizeof terms->risk);
+    options = cli_add_bytes(options, &terms->share, sizeof terms->share);
+    *work = cli_work_of(scenario, path, options);
+    work->identity = cli_add_bytes(work->identity, &layout, sizeof layout);
+    work->identity = sim_digest_chain(work->identity, sources);
+    return true;
+}
+
+static const struct store_outcome *find(const struct outcomes *memory, uint64_t job)
+{
+    for (size_t i = 0; i < memory->known_count; i++) {
+        if (memory->known[i].job == job)
+            return &memory->known[i];
+    }
+    return NULL;
+}
+
+static bool recall(void *context, uint64_t job, void *out, size_t size)
+{
+    const struct store_outcome *known = find(context, job);
+    if (known == NULL || known->size != size)
+        return false;
+    memcpy(out, known->bytes, size);
+    return true;
+}
+
+static bool keep_batch(struct outcomes *memory, struct sim_error *error)
+{
+    const guint count = memory->batch->len;
+    bool is_fine =
+        count == 0 || store_outcomes_keep(memory->store, &memory->work,
+                                          (struct store_outcome *)(void *)memory->batch->data, count, error);
+    if (is_fine) {
+        memory->kept_count += count;
+        g_array_set_size(memory->batch, 0);
+    }
+    memory->batch_ms = cli_now_ms();
+    return is_fine;
+}
+
+/* An outcome may be stored already, if it was run together with others that were not. */
+static void keep(void *context, uint64_t job, const void *bytes, size_t size)
+{
+    struct outcomes *memory = context;
+    struct sim_error ignored;
+    if (find(memory, job) != NULL)
+        return;
+    const struct store_outcome outcome = {job, size, g_memdup2(bytes, size)};
+    pthread_mutex_lock(&memory->lock);
+    g_array_append_val(memory->batch, outcome);
+    if (cli_now_ms() - memory->batch_ms >= BATCH_MS)
+        keep_batch(memory, &ignored);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+static void clear_outcome(gpointer outcome)
+{
+    free(((struct store_outcome *)outcome)->bytes);
+}
+
+/* Opens the database and reads the outcomes of a tune with this scenario and these terms. path: the
+ * scenario's. close_outcomes() must be called even when it fails. */
+static bool open_outcomes(struct outcomes *memory, const char *database, const struct lab_scenario *scenario,
+                          const char *path, const struct lab_tune *terms, struct sim_error *error)
+{
+    *memory = (struct outcomes){.memory = {memory, recall, keep},
+                                .database = database,
+                                .lock = PTHREAD_MUTEX_INITIALIZER,
+                                .batch = g_array_new(FALSE, FALSE, sizeof(struct store_outcome)),
+                                .batch_ms = cli_now_ms()};
+    g_array_set_clear_func(memory->batch, clear_outcome);
+    return identify(&memory->work, scenario, path, terms, error) &&
+           store_open(database, STORE_WRITE, &memory->store, error) &&
+           store_outcomes_load(memory->store, &memory->work, &memory->known, &memory->known_count, error);
+}
+
+static void close_outcomes(struct outcomes *memory)
+{
+    if (memory->batch != NULL)
+        g_array_free(g_steal_pointer(&memory->batch), TRUE);
+    store_outcomes_free(memory->known, memory->known_count);
+    store_close(memory->store);
+    memory->known = NULL;
+    memory->known_count = 0;
+    memory->store = NULL;
+}
+
+/* Called when the tune was interrupted: stores the remaining outcomes. Returns false, with an error that says
+ * how to continue. */
+static bool stop_outcomes(struct outcomes *memory, struct sim_error *error)
+{
+    struct sim_error why = {0};
+    char kept[CLI_NUMBER_SIZE], lost[CLI_NUMBER_SIZE];
+    bool is_fine = keep_batch(memory, &why);
+    size_t count = memory->known_count + memory->kept_count;
+    cli_grouped(count, kept);
+    cli_grouped(memory->batch->len, lost);
+    if (!is_fine)
+        return sim_fail(error, why.class, "interrupted; the last %s runs could not be kept: %s", lost,
+                        why.text);
+    if (count == 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "interrupted; %s runs are in %s, and the same command resumes with the others", kept,
+                    memory->database);
+}
+
+/* Called when the tune ended without an answer: removes its outcomes. */
+static void forget_outcomes(struct outcomes *memory)
+{
+    struct sim_error ignored;
+    g_array_set_size(memory->batch, 0);
+    store_outcomes_free(memory->known, memory->known_count);
+    memory->known = NULL;
+    memory->known_count = memory->kept_count = 0;
+    store_outcomes_forget(memory->store, &memory->work, &ignored);
+}
 
 struct job {
     struct lab_scenario *scenario;
@@ -42,7 +193,7 @@ struct job {
     bool is_quiet, is_json, has_charts;
     struct cli_charts charts;
     const struct cli_args *args;
-    struct cli_tune_memory memory;
+    struct outcomes memory;
     struct tune_contest contest;
     struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies, */
     struct lab_result *known[LAB_STRATEGIES_MAX]; /* and their results, as far as the race has kept them */
@@ -56,11 +207,6 @@ struct job {
 /* --- the file of --emit: a setting for a service to load. Comments after the first line say with what it was
  * tested, and the digest by which a `run` of it can be recognised. */
 
-static uint64_t add_text(uint64_t digest, const char *text, size_t size)
-{
-    return sim_digest_chain(digest, bk_murmur3_128(text, size, 0).h1);
-}
-
 /* A digest of everything that determines a scenario's results: its text, --set, its seed, and the files that
  * it reads. */
 static bool digest_of(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
@@ -68,8 +214,8 @@ static bool digest_of(const struct lab_scenario *scenario, uint64_t *out, struct
     uint64_t sources, digest = sim_digest_chain(0, scenario->seed);
     if (!lab_sources(scenario, &sources, error))
         return false;
-    digest = add_text(digest, scenario->text, scenario->text_size);
-    digest = add_text(digest, scenario->overrides, strlen(scenario->overrides));
+    digest = cli_add_bytes(digest, scenario->text, scenario->text_size);
+    digest = cli_add_bytes(digest, scenario->overrides, strlen(scenario->overrides));
     *out = sim_digest_chain(digest, sources);
     return true;
 }
@@ -117,7 +263,7 @@ static bool emit_setting(const char *path, const struct lab_result *result, uint
 static bool stop(struct job *job, struct sim_error *error)
 {
     struct sim_error ignored;
-    return cli_tune_memory_stop(&job->memory, job->args->signals->caught != 0 ? error : &ignored);
+    return stop_outcomes(&job->memory, job->args->signals->caught != 0 ? error : &ignored);
 }
 
 bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct sim_error *error)
@@ -192,8 +338,8 @@ static bool open_memory(struct job *job, struct sim_error *error)
 {
     const struct lab_scenario *scenario = job->scenario;
     job->path = realpath(scenario->path, NULL);
-    if (!cli_tune_memory_open(&job->memory, job->database, scenario,
-                              job->path != NULL ? job->path : scenario->path, &job->terms, error))
+    if (!open_outcomes(&job->memory, job->database, scenario, job->path != NULL ? job->path : scenario->path,
+                       &job->terms, error))
         return false;
     if (job->memory.known_count > 0 && !job->is_quiet) {
         char done[CLI_NUMBER_SIZE];
@@ -256,7 +402,7 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
         return false;
     if (contest->recommended != SIZE_MAX)
         return true;
-    cli_tune_memory_forget(&job->memory);
+    forget_outcomes(&job->memory);
     return cli_contest_refuse(contest, error);
 }
 
@@ -453,7 +599,7 @@ static bool print_answer(const struct job *job, struct sim_error *error)
 static void free_job(struct job *job)
 {
     tune_contest_clear(&job->contest);
-    cli_tune_memory_close(&job->memory);
+    close_outcomes(&job->memory);
     lab_result_destroy(job->result);
     for (size_t i = 0; i < LAB_STRATEGIES_MAX; i++)
         lab_result_destroy(job->known[i]);

@@ -328,7 +328,7 @@ static bool read_options(struct watch *watch, struct sim_error *error)
                         "bucketlab: %s; name a FILE, or a --command that prints the sizes",
                         args->count < 2 ? "nothing to look at" : "a file and a --command exclude each other");
     watch->path = args->count < 2 ? NULL : cli_input_path(cli_argument(args, 1));
-    if (!cli_observed_check(args, error) || !cli_duration(args, "every", SIM_MS, &every_ns, error) ||
+    if (!cli_duration(args, "every", SIM_MS, &every_ns, error) ||
         !cli_whole(args, "looks", 1, INT64_MAX, &watch->looks, error) ||
         !read_share(args, "tolerance", "10%", &watch->question.tolerance, error) ||
         !read_share(args, "false-alarms", "1%", &watch->question.false_alarm, error) ||

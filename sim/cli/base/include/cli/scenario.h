@@ -45,6 +45,9 @@ struct cli_stored {
 /* Loads the run of this number, or "last", from --db. The caller must call cli_stored_close() in any case. */
 bool cli_stored_open(const struct cli_args *args, const char *run, struct cli_stored *out,
                      struct sim_error *error);
+/* Opens and closes a database, so that an invalid one is found before the work. A missing one is not
+ * created. */
+bool cli_database_check(const char *path, struct sim_error *error);
 void cli_stored_close(struct cli_stored *stored);
 /* The strategy of this label, or the only one when label is NULL. */
 bool cli_stored_find(const struct cli_stored *stored, const char *label,
@@ -72,8 +75,6 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
 /* --- a scenario with the single strategy `observed`, so that the output of Cassandra's tools is handled like
  * a run */
 
-/* Checks that the values of --label and --table, if given, are valid in a scenario. */
-bool cli_observed_check(const struct cli_args *args, struct sim_error *error);
 /* Makes the scenario of a file, with the --table, --format and --set of args. name: the scenario's name;
  * NULL: derived from the file's. limits: may be NULL. */
 bool cli_observed_load(const struct cli_args *args, const char *name, const struct lab_limits *limits,

@@ -5,16 +5,8 @@
  * the value itself. A table on the terminal, and a CSV file, are views of the value: a list of columns, each
  * of which names the member of a row that it shows, its heading, and the form of its numbers.
  *
- *     json_t *rows = json_array();
- *     rows = cli_json_append(rows, CLI_OBJECT({"label", json_string(label)}, {"bytes",
- * cli_json_whole(bytes)})); static const struct cli_column columns[] = {{"strategy", "label", CLI_LABEL,
- * .group = NULL},
- *                                                 {"bytes", "bytes", CLI_BYTES, .group = NULL}};
- *     cli_table_print(stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 2});
- *     cli_json_print(rows, error);
- *
- * Memory is only checked at the end: each function takes ownership of the values that it is given, and
- * returns NULL, without leaks, when one of them is NULL. */
+ * Each function takes ownership of the values that it is given, and returns NULL, without leaks, when one of
+ * them is NULL. Memory does not run out here (main.c). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

@@ -29,9 +29,9 @@ struct cli_chrome_trace {
 
 struct cli_event_trace {
     struct cli_listener listener;
-    const char *path; /* as given by the user; NULL: no event trace */
-    struct cli_file file;
-    FILE *stream; /* of the file, or stdout */
+    const char *path;     /* as given by the user; NULL: no event trace */
+    struct cli_file file; /* to be closed when the run is stored */
+    FILE *stream;         /* of the file, or stdout */
     struct cli_chrome_trace chrome;
     bool is_chrome;
     int code; /* errno of the first failed write */
@@ -42,13 +42,9 @@ bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario
                           size_t scenario_count, struct cli_event_trace *out, struct sim_error *error);
 /* Opens FILE. */
 bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *error);
-/* The listener for cli_execute(); NULL without an event trace. */
-struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace);
 /* Must be called after the run. Returns false when a write failed, which may be the reason why the run ended
  * early. */
 bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error);
-/* Gives FILE its name. */
-bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error);
 /* Removes what got no name. */
 void cli_event_trace_free(struct cli_event_trace *trace);
 
