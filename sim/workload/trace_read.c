@@ -150,8 +150,11 @@ static bool sort_table(struct wl_trace *trace, struct sim_error *error)
     if (!trace_sort_create(trace->path, TRACE_SORT_BYTES, &trace->sort, error))
         return false;
     while (more) {
-        if (!trace_table_next(&trace->table, &row, &more, error) ||
-            (more && !trace_sort_put(trace->sort, &row, trace->table.record.line, error)))
+        bool is_usual = trace_table_usual(&trace->table, &row);
+        if (!is_usual && !trace_table_next(&trace->table, &row, &more, error))
+            return false;
+        uint64_t line = is_usual ? trace->table.csv.reader.line : trace->table.record.line;
+        if (more && !trace_sort_put(trace->sort, &row, line, error))
             return false;
     }
     return wl_trace_lines_turn(trace->sort, error);

@@ -794,23 +794,22 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
     if (size == 0)
         return FAIL(table, error, "%s is %s; give each row a time", name,
                     table->record.fields[column->field] == NULL ? "missing" : "empty");
-    struct trace_shown shown = trace_show(text, size);
     if (table->time == WL_TIME_AUTO && trace_time_is_of_day(text, size))
         return FAIL(table, error,
                     "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, "
                     "%s]}",
-                    name, shown.text, name);
+                    name, trace_show(text, size).text, name);
     if (table->time == WL_TIME_AUTO)
         return FAIL(table, error,
                     "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or "
                     "an epoch in s, ms, us or ns",
-                    name, shown.text);
+                    name, trace_show(text, size).text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1) {
         enum wl_trace_time other = table->time == WL_TIME_MS ? WL_TIME_YYYYMMDD : WL_TIME_MS;
         return FAIL(table, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name,
-                    shown.text, wl_trace_time_name(table->time),
+                    trace_show(text, size).text, wl_trace_time_name(table->time),
                     format->time == WL_TIME_AUTO
                         ? ", as most are; write all alike, or name the format, as in time: "
                         : "; correct it, or change 'time'",
@@ -876,14 +875,14 @@ static bool read_number(struct trace_table *table, const struct trace_column *co
         size -= 2;
     bool is_negative = size > 1 && *text == '-';
     bool is_whole = trace_whole((struct trace_span){text + is_negative, text + size}, out);
-    struct trace_shown shown = trace_show(text, size);
     if (size == 0)
         return FAIL(table, error, "%s is empty; %s", name, cure);
     if (!is_whole)
-        return FAIL(table, error, "%s '%s' is not a whole number; %s", name, shown.text, cure);
-    if (is_negative || *out > TRACE_VALUE_MAX)
-        return FAIL(table, error, "%s %s is %s; %s", name, shown.text, is_negative ? "negative" : "too large",
+        return FAIL(table, error, "%s '%s' is not a whole number; %s", name, trace_show(text, size).text,
                     cure);
+    if (is_negative || *out > TRACE_VALUE_MAX)
+        return FAIL(table, error, "%s %s is %s; %s", name, trace_show(text, size).text,
+                    is_negative ? "negative" : "too large", cure);
     return true;
 }
 
