@@ -185,15 +185,6 @@ static bool is_entered(const struct tune_contest *contest, const struct lab_sett
     return false;
 }
 
-static bool is_taken(const struct tune_contest *contest, const char *label)
-{
-    for (size_t i = 0; i < contest->count; i++) {
-        if (strcmp(contest->entrants[i].strategy.label, label) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The template's label and the numbers, truncated and numbered if necessary. */
 static void name(const struct tune_contest *contest, const char *base, const struct lab_settings *settings,
                  char *label)
@@ -208,7 +199,10 @@ static void name(const struct tune_contest *contest, const char *base, const str
         size_t room = LAB_LABEL_SIZE_MAX - strlen(tail), size = strlen(base);
         size = sim_utf8_valid(base, size < room ? size : room);
         snprintf(label, LAB_LABEL_SIZE_MAX + 1, "%.*s%s", (int)size, base, tail);
-        if (!is_taken(contest, label))
+        size_t i = 0;
+        while (i < contest->count && strcmp(contest->entrants[i].strategy.label, label) != 0)
+            i++;
+        if (i == contest->count)
             return;
     }
 }

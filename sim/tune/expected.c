@@ -213,13 +213,6 @@ struct sum {
     double most, least;
 };
 
-static void add_mean(struct task *task, double mean, double times, struct sum *out)
-{
-    task->work++;
-    out->most += times * tail_most(task, mean);
-    out->least += times * tune_poisson_above(mean, task->limit_least);
-}
-
 /* The end of the window that holds a time; the run's end for kinds without windows. */
 static int64_t window_end(const struct task *task, int64_t time_ns)
 {
@@ -261,14 +254,6 @@ static size_t integrate(struct task *task, uint64_t key_index, double **out, siz
         return SIZE_MAX;
     (*out)[count++] = sum;
     return count;
-}
-
-static double largest_of(const double *means, size_t count)
-{
-    double most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = fmax(most, means[i]);
-    return most;
 }
 
 /* The spikes that strike a key, as bits. */
@@ -350,20 +335,25 @@ static bool sum_keys(struct task *task, double parts, double most, struct sum *o
             known[at].share = share;
             known[at].count = integrate(task, key, &known[at].means, &known[at].capacity);
             is_fine = known[at].count != SIZE_MAX;
-            known[at].most = is_fine ? largest_of(known[at].means, known[at].count) : 0;
+            known[at].most = 0;
+            for (size_t i = 0; is_fine && i < known[at].count; i++)
+                known[at].most = fmax(known[at].most, known[at].means[i]);
             known_count = is_alike && at == known_count ? known_count + 1 : known_count;
         }
         if (!is_fine)
             break;
-        const double scale = share / known[at].share / parts, times = parts;
+        const double scale = share / known[at].share / parts;
         const double highest = tail_most(task, known[at].most * scale);
-        if (highest * times * (double)known[at].count * keys_left < NEGLIGIBLE) {
+        if (highest * parts * (double)known[at].count * keys_left < NEGLIGIBLE) {
             if (is_alike && workload->spike_count == 0)
                 break;
             continue;
         }
-        for (size_t i = 0; i < known[at].count; i++)
-            add_mean(task, known[at].means[i] * scale, times, out);
+        for (size_t i = 0; i < known[at].count; i++, task->work++) {
+            const double mean = known[at].means[i] * scale;
+            out->most += parts * tail_most(task, mean);
+            out->least += parts * tune_poisson_above(mean, task->limit_least);
+        }
         /* Each key that bursts takes as long as those before it. */
         is_fine =
             task->work <= STRETCHES_MAX && out->most < most && out->least <= task->enough &&
@@ -429,11 +419,6 @@ static double begun(const struct task *task, double mean)
 
 /* --- all of it */
 
-static bool has_own_sizes(const struct lab_scenario *scenario)
-{
-    return scenario->trace_path != NULL && !scenario->has_row_bytes;
-}
-
 /* Converts the limits. False: nothing is known of bytes that have a limit. */
 static bool set_limits(struct task *task)
 {
@@ -453,7 +438,7 @@ static bool set_limits(struct task *task)
     }
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
     longest = lab_row_stamp(&stamps, end_ns) > shortest ? lab_row_stamp(&stamps, end_ns) : longest;
-    if (has_own_sizes(scenario))
+    if (scenario->trace_path != NULL && !scenario->has_row_bytes) /* a trace has its own sizes */
         return false;
     const double limit = (double)limits->partition_bytes;
     const double smallest = (double)lab_row_bytes(&scenario->row_cost, 1, shortest);

@@ -304,15 +304,6 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
     return is_fine;
 }
 
-static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error)
-{
-    uint64_t seeds = terms->seeds;
-    if (!cli_whole(args, "seeds", 2, LAB_TUNE_SEEDS_MAX, &seeds, error))
-        return false;
-    terms->seeds = (uint32_t)seeds;
-    return true;
-}
-
 static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error)
 {
     if (scenario->identifiers.present)
@@ -349,12 +340,6 @@ static bool open_memory(struct job *job, struct sim_error *error)
     return true;
 }
 
-static bool check_emitted(struct job *job, struct sim_error *error)
-{
-    return job->emitted == NULL || (cli_file_check("emit", job->emitted, error) &&
-                                    digest_of(job->scenario, &job->scenario_digest, error));
-}
-
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
     job->database = args->database;
@@ -362,6 +347,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     if (!cli_charts_read(args, &job->charts, error) || !load(args, job, error))
         return false;
     job->terms = job->scenario->tune;
+    uint64_t seeds = job->terms.seeds;
     struct cli_outputs outputs = {NULL};
     cli_outputs_scenario(&outputs, job->scenario);
     cli_outputs_database(&outputs, "db", job->database, true);
@@ -369,9 +355,13 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     cli_outputs_file(&outputs, "emit", job->emitted);
     if (job->has_charts)
         cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
-    if (!cli_outputs_check(&outputs, error) || !check_emitted(job, error) ||
-        !read_terms(args, &job->terms, error) || !check_scenario(job->scenario, error))
+    if (!cli_outputs_check(&outputs, error) ||
+        (job->emitted != NULL && (!cli_file_check("emit", job->emitted, error) ||
+                                  !digest_of(job->scenario, &job->scenario_digest, error))) ||
+        !cli_whole(args, "seeds", 2, LAB_TUNE_SEEDS_MAX, &seeds, error) ||
+        !check_scenario(job->scenario, error))
         return false;
+    job->terms.seeds = (uint32_t)seeds;
     if (!job->is_quiet)
         cli_warnings_files(stderr, job->scenario);
     return open_memory(job, error);
