@@ -333,8 +333,9 @@ static void check_rules(uint64_t number, const struct tune_contest *contest, con
                       contest->entrants[i].status > TUNE_WITHIN;
         const uint32_t needs = is_one || best == SIZE_MAX ? 1 : contest->entrants[best].needs;
         if (best != SIZE_MAX && contest->entrants[best].seeds < needs)
-            fail_msg("%llu: %s is the best of its kind with %u of %u seeds", (unsigned long long)number,
-                     contest->entrants[best].strategy.label, contest->entrants[best].seeds, needs);
+            fail_msg("seed %llu: seeds: %s is the best of its kind with %u of %u seeds",
+                     (unsigned long long)number, contest->entrants[best].strategy.label,
+                     contest->entrants[best].seeds, needs);
     }
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *one = &contest->entrants[i], *other = &all->entrants[i];
