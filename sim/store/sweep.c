@@ -11,7 +11,6 @@
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
 #include "private.h"
-#include "store/outcomes.h"
 #include "store/sweep.h"
 
 struct store_sweep {

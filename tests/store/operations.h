@@ -6,7 +6,6 @@
 
 #include "baseline_sample.h"
 #include "store/merge.h"
-#include "store/outcomes.h"
 #include "sweep_sample.h"
 
 #define ANSWER "{\"answer\": 42}"

@@ -6,7 +6,6 @@
 #include "sample.h"
 
 #include "fault_vfs.h"
-#include "store/outcomes.h"
 
 static void keep(struct store *store, const struct store_work *tune, uint64_t job, const char *text)
 {

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "store/outcomes.h"
 
 static void test_run_saved_and_loaded_is_equal(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs one task with progress on stderr, stops it at a signal, and keeps the partial result of a run of the
- * stream engine. The partial result is one outcome (store/outcomes.h), which the next one replaces. Its job
+ * stream engine. The partial result is one outcome (store/store.h), which the next one replaces. Its job
  * is a digest of the files that the scenario reads, which are only read for it when there is one to store or
  * to find. */
 #define _POSIX_C_SOURCE 200809L

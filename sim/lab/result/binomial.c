@@ -78,30 +78,15 @@ double lab_binomial_pmf(uint64_t n, uint64_t k, double p)
     return sqrt((double)n / successes / (TWO_PI * failures)) * exp(stirling - exponent);
 }
 
-/* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ...: the ratio of consecutive terms decreases, so the remainder
- * after a term is at most a geometric series. */
-static double sum_down(uint64_t n, uint64_t k, double p)
+/* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ..., where the odds are those against success: the ratio of
+ * consecutive terms decreases, so the remainder after a term is at most a geometric series. The sum upwards
+ * is that of the n - k failures. */
+static double sum_down(uint64_t n, uint64_t k, double odds)
 {
-    double odds = (1 - p) / p;
     double sum = 1;
     double term = 1;
     for (uint64_t j = k; j > 0; j--) {
         double ratio = (double)j / (double)(n - j + 1) * odds;
-        term *= ratio;
-        sum += term;
-        if (term * ratio < DBL_EPSILON / 8 * sum * (1 - ratio))
-            break;
-    }
-    return sum;
-}
-
-static double sum_up(uint64_t n, uint64_t k, double p)
-{
-    double odds = p / (1 - p);
-    double sum = 1;
-    double term = 1;
-    for (uint64_t j = k; j < n; j++) {
-        double ratio = (double)(n - j) / (double)(j + 1) * odds;
         term *= ratio;
         sum += term;
         if (term * ratio < DBL_EPSILON / 8 * sum * (1 - ratio))
@@ -149,7 +134,7 @@ static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
     if (edge == 0)
         return 0;
     if ((double)n * p * q <= SUM_VARIANCE_MAX)
-        return edge * (downwards ? sum_down(n, k, p) : sum_up(n, k, p));
+        return edge * (downwards ? sum_down(n, k, q / p) : sum_down(n, n - k, p / q));
     /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each computed as the value of its
      * integrand at the edge times the integral of the integrand divided by that value. */
     double successes = (double)k;

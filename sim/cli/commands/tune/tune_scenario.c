@@ -25,7 +25,6 @@
 #include "lab/quantity.h"
 #include "lab/setting.h"
 #include "reports/reports.h"
-#include "store/outcomes.h"
 #include "store/store.h"
 #include "tune/contest.h"
 #include "tune/expected.h"

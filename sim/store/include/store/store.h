@@ -45,9 +45,34 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error);
 
-struct store_work;
+/* What an unfinished command has done, so that the same command need not do it again: the outcomes of the
+ * finished runs of `tune SCENARIO`, and the partial result of a run. They are removed when the work ends. */
+/* Two digests that identify a work. `identity`: the program's version, the contents of the scenario, and all
+ * options; only a work with the same identity uses stored outcomes. `command`: the command line; when a work
+ * ends, the outcomes of the same command are removed, even if the scenario or the program has changed
+ * since. */
+struct store_work {
+    uint64_t command, identity;
+};
+struct store_outcome {
+    uint64_t job; /* digest of what, beyond the identity, determines this outcome */
+    size_t size;
+    unsigned char *bytes; /* opaque */
+};
+
+/* Loads the outcomes of this identity, without those whose bytes are damaged. The caller must free *out with
+ * store_outcomes_free(). */
+bool store_outcomes_load(struct store *store, const struct store_work *work, struct store_outcome **out,
+                         size_t *count, struct sim_error *error);
+void store_outcomes_free(struct store_outcome *outcomes, size_t count);
+/* Stores all of the outcomes or none. */
+bool store_outcomes_keep(struct store *store, const struct store_work *work,
+                         const struct store_outcome *outcomes, size_t count, struct sim_error *error);
+/* Removes the outcomes of this command, and those of this identity. */
+bool store_outcomes_forget(struct store *store, const struct store_work *work, struct sim_error *error);
+
 /* Stores the run that `tune` made of the strategies on its front, and its answer as JSON (docs/cli.md), both
- * or neither; sets info->run. Removes the stored outcomes of this tune (store/outcomes.h). */
+ * or neither; sets info->run. Removes the stored outcomes of this tune. */
 bool store_tune_save(struct store *store, const struct store_work *tune, struct store_run_info *info,
                      const struct lab_result *result, const char *answer, struct sim_error *error);
 /* Loads the answer of a run: *answer is owned by the caller, and NULL when the run has none. */

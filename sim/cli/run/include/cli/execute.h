@@ -10,7 +10,7 @@
 #include "lab/context.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
-#include "store/outcomes.h"
+#include "store/store.h"
 
 /* --- a monotonic clock, in milliseconds */
 
