@@ -636,6 +636,8 @@ static bool check_contest(const struct answer *answer, const struct tune_contest
                    (answer->scenario->engine == LAB_ENGINE_CLUSTER || check_ladders(answer, contest));
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
+        if (entrant->strategy.settings.change_count > 0)
+            return twin_differs(answer, "tune: %s changes during the run", entrant->strategy.label);
         bool is_looked_at = i == contest->recommended || sim_random_below(answer->random, contest->count) < 6;
         if (!is_looked_at)
             continue;

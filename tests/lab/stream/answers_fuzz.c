@@ -624,7 +624,9 @@ static bool check_notation(struct fuzz *fuzz, const char *csv)
     if (notation.is_named) {
         format.columns = (struct wl_trace_columns){.time = time, .key = {key}, .key_count = 1};
         *(has_counts ? &format.columns.count : &format.columns.bytes) = value;
-    } else if (notation.time == WL_TIME_ISO || notation.time == WL_TIME_MS) { /* recognised by the values */
+    } else if (notation.time == WL_TIME_ISO || notation.time == WL_TIME_MS ||
+               notation.time == WL_TIME_UUID7 || notation.time == WL_TIME_TIMEUUID ||
+               notation.time == WL_TIME_ULID) { /* by the values */
         format.time = WL_TIME_AUTO;
     }
     write_notation(fuzz, &notation, csv, has_counts);
