@@ -487,7 +487,7 @@ static size_t least_of(const struct telling *telling, enum which which, double *
 static void tell_without_limits(struct telling *telling)
 {
     struct report_arena *arena = telling->arena;
-    double cost, cv, rows;
+    double cost = 0, cv = 0, rows = 0;
     const size_t cheapest = least_of(telling, CHEAPEST, &cost), evenest = least_of(telling, EVENEST, &cv),
                  smallest = least_of(telling, SMALLEST, &rows);
     telling->out->headline = "Set limits to get a recommendation, such as limits: {partition_bytes: 100MB}.";
