@@ -209,9 +209,9 @@ void cli_complete(int count, char **words)
 }
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
-    &cli_init,  &cli_run,    &cli_why,    &cli_sweep, &cli_merge, &cli_cql,   &cli_fuzz,     &cli_judge,
-    &cli_odds,  &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,  &cli_report,   &cli_import,
-    &cli_watch, &cli_export, &cli_replay, &cli_ids,   &cli_trace, &cli_token, &cli_bucket_of};
+    &cli_init,   &cli_run,   &cli_why,    &cli_sweep,  &cli_merge, &cli_cql,   &cli_fuzz,  &cli_explore,
+    &cli_judge,  &cli_odds,  &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,  &cli_report,
+    &cli_import, &cli_watch, &cli_export, &cli_replay, &cli_ids,   &cli_trace, &cli_token, &cli_bucket_of};
 
 lab_team_service *const cli_services[LAB_SERVICES] = {[LAB_SERVICE_KEYS] = lab_serve_keys,
                                                       [LAB_SERVICE_STRATEGIES] = lab_serve_strategies,

@@ -107,7 +107,7 @@ bool cli_fail_label(const char *where, const char *label, const char *const *lab
 void cli_help(const struct cli_command *command, FILE *stream);
 
 /* The table of all commands, from which the program, its help and its shell completions are made. */
-#define CLI_COMMAND_COUNT 23
+#define CLI_COMMAND_COUNT 24
 extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
 /* What another rank does for rank 0. */
 extern lab_team_service *const cli_services[LAB_SERVICES];
@@ -115,8 +115,8 @@ extern lab_team_service cli_sweep_serve, cli_campaign_serve; /* run jobs of a sw
 /* `bucketlab complete -- WORD...`, which the completions of shells call: prints what can be offered for the
  * last word. */
 void cli_complete(int count, char **words);
-extern const struct cli_command cli_bucket_of, cli_check, cli_cql, cli_diff, cli_export, cli_fuzz, cli_ids,
-    cli_import, cli_init, cli_judge, cli_merge, cli_odds, cli_replay, cli_report, cli_run, cli_runs, cli_show,
-    cli_sweep, cli_token, cli_trace, cli_tune, cli_watch, cli_why;
+extern const struct cli_command cli_bucket_of, cli_check, cli_cql, cli_diff, cli_explore, cli_export,
+    cli_fuzz, cli_ids, cli_import, cli_init, cli_judge, cli_merge, cli_odds, cli_replay, cli_report, cli_run,
+    cli_runs, cli_show, cli_sweep, cli_token, cli_trace, cli_tune, cli_watch, cli_why;
 
 #endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab explore: every schedule of a small world. In come a protocol and the world's bounds; out go which
+ * guarantees hold in all states, and the shortest path that breaks one. */
+#define _POSIX_C_SOURCE 200809L
+#include "explore/explore.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/execute.h"
+#include "cli/files.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "lab/quantity.h"
+
+static const struct cli_option options[] = {
+    {"protocol", "NAME",
+     "single, locked, three-state, guarded, \"count, lwt\", ...: the names\n"
+     "that `bucketlab fuzz --guarantees` prints"},
+    {"counter", "KIND", "how the counter is kept: rmw, lwt or column (default rmw)"},
+    {"agents", "N", "agents that share the key, 1 to 4 (default 2)"},
+    {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
+    {"fires", "N", "how many of them fire, the first ones (default 2)"},
+    {"threshold", "N", "firing rows that fill a bucket; rows of count (default 1)"},
+    {"reads", "N", "reads of all rows, 0 to 3 (default 0)"},
+    {"seconds", "N", "how often a second passes, 0 to 15 (default 4)"},
+    {"faults", "LIST",
+     "what may go wrong: lost, late, unknown, refused, crash, pause,\n"
+     "skew; all; none (default all)"},
+    {"most-faults", "N", "how many faults a path has at most, 0 to 9 (default 1)"},
+    {"lead", "DURATION", "three-state: from a change to its date (default 2s)"},
+    {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
+    {"grant", "DURATION", "guarded: how long a grant lasts (default 2s)"},
+    {"lock", "DURATION", "locked: how long a lock lasts (default 2s)"},
+    {"operations", "N", "operations of an agent at the same time, 1 to 4 (default 1)"},
+    {"retries", "N", "retries of a request, 0 to 9 (default 1)"},
+    {"states", "N", "stop after this many states"},
+    {"memory", "SIZE", "size of the table of states, 16 bytes each (default 1GiB)"},
+    CLI_OPTION_JOBS,
+    {"history", "FILE",
+     "write the shortest counter-example as a history, and its\n"
+     "scenario as FILE.yaml: `bucketlab judge FILE.yaml FILE`"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+struct job {
+    struct explore_config config;
+    const char *protocol, *history;
+    struct explore_result result;
+    struct lab_progress *progress;
+    int64_t elapsed_ms;
+};
+
+/* --- Settings. */
+static const char *const faults[] = {
+#define FAULT_NAME(name, text) text,
+    EXPLORE_FAULT_MAP(FAULT_NAME)
+#undef FAULT_NAME
+};
+static const char *const probes[] = {
+#define PROBE_NAME(name, text) text,
+    EXPLORE_PROBE_MAP(PROBE_NAME)
+#undef PROBE_NAME
+};
+
+static bool read_faults(const char *list, uint32_t *may, struct sim_error *error)
+{
+    *may = 0;
+    if (strcmp(list, "all") == 0)
+        *may = (1u << EXPLORE_FAULT_COUNT) - 1;
+    while (*list != '\0' && *may != (1u << EXPLORE_FAULT_COUNT) - 1 && strcmp(list, "none") != 0) {
+        size_t size = strcspn(list, ","), f = 0;
+        while (f < EXPLORE_FAULT_COUNT && (strncmp(faults[f], list, size) != 0 || faults[f][size] != '\0'))
+            f++;
+        if (f == EXPLORE_FAULT_COUNT)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "--faults: '%.*s' is not one of lost, late, unknown, refused, crash, pause, skew; or "
+                "give 'all' or 'none'",
+                (int)size, list);
+        *may |= 1u << f;
+        list += size + (list[size] == ',');
+    }
+    return true;
+}
+
+static bool read_number(const struct cli_args *args, const char *name, uint64_t least, uint64_t most,
+                        uint32_t *out, struct sim_error *error)
+{
+    uint64_t value = *out;
+    if (!cli_whole(args, name, least, most, &value, error))
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_world(const struct cli_args *args, struct explore_config *config, struct sim_error *error)
+{
+    uint32_t fires = 2;
+    if (!read_number(args, "agents", 1, EXPLORE_AGENTS_MAX, &config->agents, error) ||
+        !read_number(args, "rows", 1, EXPLORE_ROWS_MAX, &config->rows, error) ||
+        !read_number(args, "fires", 0, EXPLORE_ROWS_MAX, &fires, error) ||
+        !read_number(args, "reads", 0, EXPLORE_READS_MAX, &config->reads, error) ||
+        !read_number(args, "seconds", 0, EXPLORE_TICKS_MAX, &config->ticks, error) ||
+        !read_number(args, "most-faults", 0, 9, &config->faults, error) ||
+        !cli_whole(args, "threshold", 1, 9, &config->threshold, error) ||
+        !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error) ||
+        !cli_jobs(args, &config->threads, error) ||
+        !read_faults(cli_value(args, "faults", "all"), &config->may, error))
+        return false;
+    config->fires = (1u << fires) - 1;
+    uint64_t bytes = config->memory_bytes;
+    const char *wrong = lab_quantity_bytes(cli_value(args, "memory", "1GiB"), &bytes);
+    config->memory_bytes = bytes;
+    return wrong == NULL || sim_fail(error, SIM_ERROR_INPUT, "--memory: %s", wrong);
+}
+
+static bool read_duration(const struct cli_args *args, const char *name, int64_t standard_ns, int64_t *out,
+                          struct sim_error *error)
+{
+    *out = standard_ns;
+    if (!cli_duration_option(args, name, out, error))
+        return false;
+    return *out % EXPLORE_TICK_NS == 0 ||
+           sim_fail(error, SIM_ERROR_INPUT, "--%s: time passes in whole seconds", name);
+}
+
+/* Times of a scenario as whole seconds of the world: a second stands for the shortest of them. */
+static bool scale(struct bk_agent_config *agent, struct sim_error *error)
+{
+    int64_t *const times[] = {&agent->cache_ttl_ns, &agent->lead_ns, &agent->grant_ns, &agent->lock_lasts_ns};
+    int64_t unit_ns = INT64_MAX;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        unit_ns = *times[i] > 0 && *times[i] < unit_ns ? *times[i] : unit_ns;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        int64_t ticks = *times[i] / unit_ns + (*times[i] % unit_ns != 0);
+        if (ticks > EXPLORE_TICKS_MAX)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "the lead, the grant, the lock and the life of a cached state differ more than %u times; "
+                "give --lead, --grant, --lock or --cache",
+                EXPLORE_TICKS_MAX);
+        *times[i] = ticks * EXPLORE_TICK_NS;
+    }
+    return true;
+}
+
+/* The settings of the scenario's strategy that has the protocol. */
+static bool read_scenario(const struct cli_args *args, struct bk_agent_config *agent, const char *protocol,
+                          struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    const char *path = cli_argument(args, 0);
+    if (!cli_scenario_load(args, path, &scenario, error))
+        return false;
+    bool is_found = false;
+    for (size_t i = 0; i < scenario->strategy_count && !is_found; i++) {
+        const struct lab_settings *own = &scenario->strategies[i].settings;
+        enum bk_kind kind = lab_settings_kind(own);
+        is_found = (kind == BK_COUNT || (kind < BK_KIND_COUNT && bk_kind_fires(kind))) &&
+                   strcmp(lab_protocol_name(kind, lab_settings_protocol(own)), protocol) == 0;
+        if (!is_found)
+            continue;
+        agent->counter = own->counter;
+        agent->lead_ns = own->lead_ns;
+        agent->grant_ns = own->grant_ns;
+        agent->lock_lasts_ns = own->lock_lasts_ns;
+        agent->cache_ttl_ns = scenario->agents.cache_ttl_ns;
+    }
+    lab_scenario_destroy(scenario);
+    return (is_found && scale(agent, error)) ||
+           sim_fail(error, SIM_ERROR_INPUT, "%s: no strategy has the protocol '%s'", path, protocol);
+}
+
+static bool read_config(const struct cli_args *args, struct job *job, struct sim_error *error)
+{
+    struct explore_config *config = &job->config;
+    const char *counter = cli_value(args, "counter", NULL);
+    *config = (struct explore_config){
+        .agents = 2, .rows = 2, .ticks = 4, .faults = 1, .threshold = 1, .states_max = UINT64_MAX};
+    job->protocol = cli_value(args, "protocol", NULL);
+    if (job->protocol == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "--protocol is missing: single, locked, three-state, guarded, ...");
+    if (!read_world(args, config, error))
+        return false;
+    if (!explore_find_protocol(job->protocol, counter, config))
+        return sim_fail(
+            error, SIM_ERROR_INPUT, "no protocol '%s'%s%s; `bucketlab fuzz --guarantees` prints their names",
+            job->protocol, counter == NULL ? "" : " with the counter ", counter == NULL ? "" : counter);
+    struct bk_agent_config *agent = &config->agent, own = *agent;
+    own.cache_ttl_ns = EXPLORE_TICK_NS;
+    own.lead_ns = own.grant_ns = own.lock_lasts_ns = 2 * EXPLORE_TICK_NS;
+    if (cli_argument_count(args) > 0 && !read_scenario(args, &own, job->protocol, error))
+        return false;
+    uint32_t retries = 1, operations = 1;
+    if (!read_duration(args, "cache", own.cache_ttl_ns, &agent->cache_ttl_ns, error) ||
+        !read_duration(args, "lead", own.lead_ns, &agent->lead_ns, error) ||
+        !read_duration(args, "grant", own.grant_ns, &agent->grant_ns, error) ||
+        !read_duration(args, "lock", own.lock_lasts_ns, &agent->lock_lasts_ns, error) ||
+        !read_number(args, "retries", 0, 9, &retries, error) ||
+        !read_number(args, "operations", 1, 4, &operations, error))
+        return false;
+    agent->counter = own.counter;
+    agent->retries = retries;
+    agent->operations = operations;
+    agent->cache_entries = 4;
+    agent->lease_rows = 2;
+    agent->clock_bound_ns = config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0;
+    agent->agent_id = 1;
+    job->history = cli_value(args, "history", NULL);
+    return job->history == NULL || cli_text_file_check("history", job->history, error);
+}
+
+/* --- What was found. */
+/* The conditions that this world never meets. */
+static uint32_t never_of(const struct explore_config *config)
+{
+    const struct bk_agent_config *agent = &config->agent;
+    uint32_t never = 1u << LAB_CONDITION_CLOCK_JUMP | 1u << LAB_CONDITION_WEAK_LEVELS |
+                     1u << LAB_CONDITION_LATE_ROWS | 1u << LAB_CONDITION_ROUTE_AGAIN |
+                     1u << LAB_CONDITION_UNEVEN_SETTINGS | 1u << LAB_CONDITION_REMOVED_ROWS |
+                     1u << LAB_CONDITION_EARLY_ROWS | 1u << LAB_CONDITION_OLD_CHECKPOINT |
+                     1u << LAB_CONDITION_STATE_LOST | 1u << LAB_CONDITION_PAXOS_LOST;
+    if (config->agents == 1)
+        never |= 1u << LAB_CONDITION_MANY_AGENTS;
+    if (config->agents == 1 && agent->operations == 1)
+        never |= 1u << LAB_CONDITION_CHANGES_AT_ONCE | 1u << LAB_CONDITION_COUNTED_AT_ROLL;
+    if (config->faults == 0)
+        never |= 1u << LAB_CONDITION_FAULTS | 1u << LAB_CONDITION_UNKNOWN_WRITE |
+                 1u << LAB_CONDITION_REFUSED_ROWS | 1u << LAB_CONDITION_SHORT_TIMEOUTS;
+    if (agent->lead_ns > agent->cache_ttl_ns + 2 * agent->clock_bound_ns)
+        never |= 1u << LAB_CONDITION_SHORT_LEAD;
+    return never;
+}
+
+/* Whether the lab guarantees it without an exception that can occur in this world. */
+static bool is_guaranteed(const struct job *job, enum lab_oracle oracle)
+{
+    const struct bk_agent_config *agent = &job->config.agent;
+    bool is_count = agent->strategy.kind == BK_COUNT;
+    const struct lab_guarantee *guarantee = lab_guarantee_find(
+        agent->strategy.kind, is_count ? (unsigned)agent->source : (unsigned)agent->coordination, oracle);
+    return guarantee != NULL && (guarantee->except & ~never_of(&job->config)) == 0;
+}
+
+static const struct explore_break *break_of(const struct explore_result *result, enum lab_oracle oracle)
+{
+    for (uint32_t i = 0; i < result->broken_count; i++)
+        if (result->broken[i].oracle == oracle)
+            return &result->broken[i];
+    return NULL;
+}
+
+static const struct explore_break *shortest(const struct explore_result *result)
+{
+    const struct explore_break *best = NULL;
+    for (uint32_t i = 0; i < result->broken_count; i++)
+        if (best == NULL || result->broken[i].steps < best->steps)
+            best = &result->broken[i];
+    return best;
+}
+
+/* What the world could have met. */
+static uint32_t expected_probes(const struct explore_config *config)
+{
+    bool strikes = config->faults > 0;
+    return 1u << EXPLORE_PROBE_ROLLED | (config->reads > 0 ? 1u << EXPLORE_PROBE_READ : 0) |
+           (strikes && config->may >> EXPLORE_LATE & 1 ? 1u << EXPLORE_PROBE_TOOK_LATE : 0) |
+           (strikes && config->may >> EXPLORE_CRASH & 1 ? 1u << EXPLORE_PROBE_CRASHED : 0) |
+           (config->agents > 1 ? 1u << EXPLORE_PROBE_RACED : 0);
+}
+
+static json_t *as_json(const struct job *job)
+{
+    const struct explore_result *result = &job->result;
+    json_t *guarantees = json_array(), *sometimes = json_array();
+    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
+        if ((result->judged >> o & 1) == 0)
+            continue;
+        const struct explore_break *broken = break_of(result, (enum lab_oracle)o);
+        guarantees = cli_json_append(
+            guarantees, CLI_OBJECT({"name", json_string(lab_oracle_name((enum lab_oracle)o))},
+                                   {"holds", json_boolean(broken == NULL)},
+                                   {"guaranteed", json_boolean(is_guaranteed(job, (enum lab_oracle)o))},
+                                   {"steps", broken == NULL ? json_null() : cli_json_whole(broken->steps)},
+                                   {"text", cli_json_words(broken == NULL ? NULL : broken->text)}));
+    }
+    for (unsigned p = 0; p < EXPLORE_PROBE_COUNT; p++)
+        if (expected_probes(&job->config) >> p & 1)
+            sometimes =
+                cli_json_append(sometimes, CLI_OBJECT({"name", json_string(probes[p])},
+                                                      {"reached", json_boolean(result->probes >> p & 1)}));
+    double seconds = (double)(job->elapsed_ms > 0 ? job->elapsed_ms : 1) / 1e3;
+    const char *history = shortest(result) != NULL ? job->history : NULL;
+    return CLI_OBJECT(
+        {"protocol", json_string(job->protocol)}, {"states", cli_json_whole(result->states)},
+        {"transitions", cli_json_whole(result->transitions)}, {"depth", cli_json_whole(result->depth)},
+        {"exhausted", json_boolean(result->is_complete)},
+        {"states_per_second", cli_json_number((double)result->states / seconds)},
+        {"memories", cli_json_whole(result->memories)}, {"stores", cli_json_whole(result->stores)},
+        {"guarantees", guarantees}, {"sometimes", sometimes}, {"history", cli_json_words(history)});
+}
+
+static void print_verdicts(const struct job *job)
+{
+    const struct explore_result *result = &job->result;
+    char states[CLI_NUMBER_SIZE];
+    cli_grouped(result->states, states);
+    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
+        const struct explore_break *broken = break_of(result, (enum lab_oracle)o);
+        if ((result->judged >> o & 1) == 0)
+            continue;
+        printf("  %-14s", lab_oracle_name((enum lab_oracle)o));
+        if (broken == NULL)
+            printf("holds in %s %s states\n", result->is_complete ? "all" : "the first", states);
+        else
+            printf("%s in %u steps: %s\n",
+                   is_guaranteed(job, (enum lab_oracle)o) ? "BROKEN" : "not guaranteed, and broken",
+                   broken->steps, broken->text);
+    }
+}
+
+static void print(const struct job *job)
+{
+    const struct explore_config *config = &job->config;
+    const struct explore_result *result = &job->result;
+    const struct explore_break *broken = shortest(result);
+    char states[CLI_NUMBER_SIZE], transitions[CLI_NUMBER_SIZE];
+    cli_grouped(result->states, states);
+    cli_grouped(result->transitions, transitions);
+    printf("%s: %u agents, %u rows, %u reads, %u seconds, at most %u faults\n\n", job->protocol,
+           config->agents, config->rows, config->reads, config->ticks, config->faults);
+    print_verdicts(job);
+    for (unsigned p = 0; p < EXPLORE_PROBE_COUNT; p++)
+        if (expected_probes(config) >> p & ~result->probes >> p & 1)
+            printf("  never met: %s\n", probes[p]);
+    if (broken != NULL) {
+        printf("\nOne of the shortest ways to break %s:\n\n", lab_oracle_name(broken->oracle));
+        explore_story(config, broken, stdout);
+    }
+    double odds = (double)result->states * (double)result->states / 36893488147419103232.0;
+    printf("\n%s states, %s transitions, %u steps deep, %s, in %.1f s; two states were taken for one with a "
+           "chance "
+           "of %.0e\n",
+           states, transitions, result->depth,
+           result->is_complete ? "all there are" : "and more that were not reached",
+           (double)job->elapsed_ms / 1e3, odds);
+}
+
+static bool write_text(const char *path, const struct job *job, const struct explore_break *broken,
+                       struct sim_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return sim_fail_memory(error);
+    if (broken == NULL)
+        explore_scenario(&job->config, memory);
+    else
+        explore_history(&job->config, broken, memory);
+    bool is_written =
+        fclose(memory) == 0 ? cli_text_file_write(path, text, size, error) : sim_fail_memory(error);
+    free(text);
+    return is_written;
+}
+
+static bool write_history(const struct job *job, struct sim_error *error)
+{
+    const struct explore_break *broken = shortest(&job->result);
+    if (job->history == NULL || broken == NULL)
+        return true;
+    size_t size = strlen(job->history) + sizeof ".yaml";
+    char *scenario = malloc(size);
+    if (scenario == NULL)
+        return sim_fail_memory(error);
+    snprintf(scenario, size, "%s.yaml", job->history);
+    bool is_written = write_text(job->history, job, broken, error) && write_text(scenario, job, NULL, error);
+    free(scenario);
+    return is_written;
+}
+
+/* A guarantee that is broken is an error, and so is a search that met nothing of what it is for. */
+static bool holds(const struct job *job, struct sim_error *error)
+{
+    const struct explore_result *result = &job->result;
+    for (uint32_t i = 0; i < result->broken_count; i++)
+        if (is_guaranteed(job, result->broken[i].oracle))
+            return sim_fail(error, SIM_ERROR_CHECK, "%s breaks its guarantee of %s in %u steps: %s",
+                            job->protocol, lab_oracle_name(result->broken[i].oracle), result->broken[i].steps,
+                            result->broken[i].text);
+    for (unsigned p = 0; p < EXPLORE_PROBE_COUNT; p++)
+        if (result->is_complete && expected_probes(&job->config) >> p & ~result->probes >> p & 1)
+            return sim_fail(
+                error, SIM_ERROR_CHECK,
+                "in none of the states: %s; give the world more rows, seconds, faults or a lower threshold",
+                probes[p]);
+    return true;
+}
+
+/* --- The command. */
+static bool go_on(void *context, const struct explore_result *so_far)
+{
+    struct job *job = context;
+    atomic_store_explicit(&job->progress->rows, so_far->states, memory_order_relaxed);
+    atomic_store_explicit(&job->progress->done, so_far->states, memory_order_relaxed);
+    return !lab_is_stopped(job->progress);
+}
+
+static bool search(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    job->progress = progress;
+    if (!explore_run(&job->config, go_on, job, &job->result, error))
+        return false;
+    return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted");
+}
+
+static int explore(const struct cli_args *args, struct sim_error *error)
+{
+    struct job job = {0};
+    struct cli_signals signals = {0};
+    if (!read_config(args, &job, error))
+        return (int)error->class;
+    const struct cli_task task = {.name = "explore",
+                                  .unit = "states/s",
+                                  .is_quiet = cli_has(args, "quiet"),
+                                  .run = search,
+                                  .context = &job};
+    cli_signals_hold(&signals);
+    bool is_fine = cli_attend(&task, &signals, &job.elapsed_ms, error);
+    int code = is_fine ? 0 : cli_exit_code(&signals, error);
+    cli_signals_release(&signals);
+    if (is_fine) {
+        is_fine = write_history(&job, error);
+        if (is_fine && cli_has(args, "json"))
+            is_fine = cli_json_print(as_json(&job), error);
+        else if (is_fine)
+            print(&job);
+        is_fine = is_fine && holds(&job, error);
+        code = is_fine ? 0 : (int)error->class;
+    }
+    explore_result_free(&job.result);
+    return code;
+}
+
+const struct cli_command cli_explore = {
+    .name = "explore",
+    .arguments = "[SCENARIO]",
+    .summary = "try every schedule of a protocol in a small world",
+    .example = "  bucketlab explore --protocol guarded --reads 1\n"
+               "  bucketlab explore my.yaml --protocol three-state --history broken.log\n"
+               "  bucketlab judge broken.log.yaml broken.log\n",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = explore,
+};

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a path says to others: a story for people, and a history with its scenario, which `bucketlab judge`
+ * judges by the lab's own oracles. In come the settings and the steps of a path; they are only read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "explore/explore.h"
+
+#define FIRST_NS (8 * EXPLORE_TICK_NS) /* the time of tick 0; see world.c */
+
+static const char *const counters[] = {"rmw", "lwt", "column"};
+static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
+static const char *const sources[] = {"external", "counter", "lwt", "lease", "incremental", "scan", "memory"};
+static const char *const actions[] = {"put_row",     "read_state",   "write_state", "cas_state",
+                                      "add_counter", "read_counter", "read_start",  "write_start",
+                                      "cas_lock",    "count_rows",   "read_rows"};
+static const char *const outcomes[] = {"applied", "not_applied", "refused", "unknown"};
+
+bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config)
+{
+    for (unsigned kind = BK_COUNT; kind <= BK_WEIGHTED; kind++) {
+        unsigned protocols = kind == BK_COUNT ? BK_SOURCE_MEMORY + 1 : BK_GUARDED + 1;
+        for (unsigned p = 0; p < protocols && kind != BK_HASH; p++) {
+            if (strcmp(lab_protocol_name((enum bk_kind)kind, p), name) != 0)
+                continue;
+            struct bk_strategy strategy;
+            if (kind == BK_COUNT)
+                bk_strategy_count(config->threshold, &strategy);
+            else if (kind == BK_WEIGHTED)
+                bk_strategy_weighted(2, config->threshold, &strategy);
+            else
+                bk_strategy_probabilistic(1, config->threshold, &strategy);
+            struct bk_agent_config agent = bk_agent_config_default(&strategy);
+            agent.coordination = kind == BK_COUNT ? BK_SINGLE : (enum bk_coordination)p;
+            agent.source = kind == BK_COUNT ? (enum bk_source)p : BK_SOURCE_EXTERNAL;
+            agent.counter = agent.coordination == BK_GUARDED ? BK_COUNTER_COLUMN : BK_COUNTER_RMW;
+            for (unsigned c = 0; counter != NULL && c < 3; c++)
+                if (strcmp(counters[c], counter) == 0)
+                    agent.counter = (enum bk_counter)c;
+            config->agent = agent;
+            return counter == NULL || strcmp(counters[agent.counter], counter) == 0;
+        }
+    }
+    return false;
+}
+
+/* --- The story. */
+static void print_time(FILE *out, int64_t time_ns)
+{
+    if (time_ns == INT64_MIN)
+        fprintf(out, "-inf");
+    else if (time_ns % EXPLORE_TICK_NS == 0 && time_ns != 0)
+        fprintf(out, "%" PRId64 " s", (time_ns - FIRST_NS) / EXPLORE_TICK_NS);
+    else
+        fprintf(out, "%" PRId64, time_ns);
+}
+
+static void print_columns(FILE *out, const struct explore_config *config, uint32_t mask,
+                          const int64_t *columns)
+{
+    static const char *const guarded[] = {"bucket", "before", "start", "until"};
+    static const char *const counted[] = {"bucket", "counter", "last change", "next change"};
+    bool is_guarded = config->agent.coordination == BK_GUARDED, is_first = true;
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        bool is_time = is_guarded ? i > 0 : i > 1;
+        if ((mask >> i & 1) == 0 || (is_time && columns[i] == 0))
+            continue;
+        fprintf(out, "%s%s ", is_first ? "" : ", ", (is_guarded ? guarded : counted)[i]);
+        if (is_time)
+            print_time(out, columns[i]);
+        else
+            fprintf(out, "%" PRId64, columns[i]);
+        is_first = false;
+    }
+}
+
+/* What the request is, as a verb with its object. */
+static void print_request(FILE *out, const struct explore_config *config, const struct explore_step *step)
+{
+    const struct bk_action *action = &step->action;
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        fprintf(out, "row %" PRIu64 " is put into bucket %" PRId64, action->row.sequence, action->bucket);
+        return;
+    case BK_ACT_READ_STATE:
+        fprintf(out, "the state is read%s", action->serial ? " at SERIAL" : "");
+        return;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        fprintf(out, "the state is %s: ",
+                action->kind == BK_ACT_CAS_STATE ? "updated, if it is as known" : "written");
+        print_columns(out, config, action->mask, action->columns);
+        return;
+    case BK_ACT_ADD_COUNTER:
+        fprintf(out, "%" PRId64 " is added to the counter", action->amount);
+        return;
+    case BK_ACT_READ_COUNTER:
+        fprintf(out, "the counter is read");
+        return;
+    case BK_ACT_READ_START:
+        fprintf(out, "the start of bucket %" PRId64 " is read", action->bucket);
+        return;
+    case BK_ACT_WRITE_START:
+        fprintf(out, "the start of bucket %" PRId64 " is stored", action->bucket);
+        return;
+    case BK_ACT_CAS_LOCK:
+        fprintf(out, action->columns[BK_LOCK_OWNER] == 0 ? "the lock is released" : "the lock is requested");
+        return;
+    case BK_ACT_COUNT_ROWS:
+        fprintf(out, "the rows of bucket %" PRId64 " are counted", action->bucket);
+        return;
+    case BK_ACT_READ_ROWS:
+        fprintf(out, "bucket %" PRId64 " is read", action->step.bucket_high);
+        return;
+    case BK_ACT_ACK:
+    case BK_ACT_DONE:
+        return;
+    }
+}
+
+/* What the store answers, if that says more than "done". */
+static void print_answer(FILE *out, const struct explore_config *config, const struct explore_step *step)
+{
+    const struct bk_outcome *outcome = &step->outcome;
+    bool is_state = step->action.kind == BK_ACT_READ_STATE || outcome->kind == BK_OUTCOME_NOT_APPLIED;
+    if (outcome->kind == BK_OUTCOME_NOT_APPLIED)
+        fprintf(out, "; not applied, it is ");
+    else if (is_state)
+        fprintf(out, ": ");
+    if (is_state && step->action.kind == BK_ACT_CAS_LOCK)
+        fprintf(out, "held");
+    else if (is_state && outcome->mask == 0)
+        fprintf(out, "none");
+    else if (is_state)
+        print_columns(out, config, outcome->mask, outcome->columns);
+    else if (step->action.kind == BK_ACT_READ_COUNTER)
+        fprintf(out, ": %" PRId64, outcome->counter);
+    else if (step->action.kind == BK_ACT_READ_ROWS || step->action.kind == BK_ACT_COUNT_ROWS)
+        fprintf(out, ": %" PRIu64 " rows", outcome->rows);
+}
+
+/* An answer that is heard at once is not told, unless the agent acknowledges a row then. */
+static bool is_told(const struct explore_break *broken, uint32_t i)
+{
+    const struct explore_step *step = &broken->path[i], *before = i == 0 ? NULL : step - 1;
+    if (step->kind != EXPLORE_ANSWER || step->acknowledged != 0)
+        return true;
+    return before == NULL || before->kind != EXPLORE_EFFECT || before->agent != step->agent ||
+           before->operation != step->operation;
+}
+
+static void print_step(FILE *out, const struct explore_config *config, const struct explore_step *step)
+{
+    switch (step->kind) {
+    case EXPLORE_TICK:
+        fprintf(out, "time passes");
+        return;
+    case EXPLORE_WRITE:
+        fprintf(out, "takes row %u of time ", step->number);
+        print_time(out, step->row.time_ns);
+        fprintf(out, bk_fires(&config->agent.strategy, &step->row) ? ", which fires" : "");
+        return;
+    case EXPLORE_READ:
+        fprintf(out, "begins to read all rows");
+        return;
+    case EXPLORE_EFFECT:
+    case EXPLORE_LATE_EFFECT:
+        print_request(out, config, step);
+        print_answer(out, config, step);
+        fprintf(out, step->kind == EXPLORE_LATE_EFFECT ? " (late)" : "");
+        return;
+    case EXPLORE_ANSWER:
+        fprintf(out, "hears that ");
+        print_request(out, config, step);
+        for (unsigned r = 0; r < config->rows; r++)
+            if (step->acknowledged >> r & 1)
+                fprintf(out, ", and acknowledges row %u", r);
+        return;
+    case EXPLORE_GIVE_UP:
+        fprintf(out, "does not hear whether ");
+        print_request(out, config, step);
+        fprintf(out, step->is_late ? "; that may still happen" : "");
+        return;
+    case EXPLORE_REFUSE:
+        fprintf(out, "hears a refusal: ");
+        print_request(out, config, step);
+        return;
+    case EXPLORE_WAKE:
+        fprintf(out, "has waited long enough");
+        return;
+    case EXPLORE_DIES:
+        fprintf(out, "crashes, and starts again with nothing known");
+        return;
+    }
+}
+
+void explore_story(const struct explore_config *config, const struct explore_break *broken, FILE *out)
+{
+    for (uint32_t i = 0; i < broken->steps; i++) {
+        const struct explore_step *step = &broken->path[i];
+        if (!is_told(broken, i))
+            continue;
+        bool has_agent = step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT;
+        fprintf(out, "  %2u s  ", step->tick);
+        if (has_agent)
+            fprintf(out, "agent %c  ", 'A' + (char)step->agent);
+        else
+            fprintf(out, "         ");
+        print_step(out, config, step);
+        if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
+            fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
+        fprintf(out, "\n");
+    }
+    fprintf(out, "  %s\n", broken->text);
+}
+
+/* --- The history: docs/live.md, "The form". */
+static void print_outcome(FILE *out, const struct explore_step *step, const struct bk_outcome *told)
+{
+    fprintf(out, "hears %u %s %s", step->operation, actions[step->action.kind], outcomes[told->kind]);
+    if (step->action.kind == BK_ACT_PUT_ROW)
+        fprintf(out, " bucket %" PRId64, step->action.bucket);
+    if (told->mask != 0)
+        fprintf(out, " columns %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, told->mask, told->columns[0],
+                told->columns[1], told->columns[2], told->columns[3]);
+    if (told->counter != 0)
+        fprintf(out, " counter %" PRId64, told->counter);
+    if (told->rows != 0 || step->action.kind == BK_ACT_READ_ROWS)
+        fprintf(out, " rows %" PRIu64, told->rows);
+    if (step->action.kind == BK_ACT_READ_ROWS)
+        fprintf(out, " older %d empty %" PRIu64 " filled %d scanned %" PRIu64, told->saw_older, told->empty,
+                told->rows > 0, told->rows);
+}
+
+/* Whether the request, when it takes effect, changes what is stored. */
+static bool is_stored(const struct explore_step *step)
+{
+    enum bk_action_kind kind = step->action.kind;
+    bool is_state = kind == BK_ACT_WRITE_STATE || kind == BK_ACT_CAS_STATE;
+    return kind == BK_ACT_PUT_ROW || kind == BK_ACT_ADD_COUNTER ||
+           (is_state && step->outcome.kind == BK_OUTCOME_APPLIED);
+}
+
+/* state: the stored state so far. */
+static void print_stored(FILE *out, const struct explore_config *config, const struct explore_step *step,
+                         int64_t *state)
+{
+    const struct bk_action *action = &step->action;
+    if (action->kind == BK_ACT_PUT_ROW) {
+        fprintf(out,
+                "row %" PRIu64 " is stored in bucket %" PRId64 " time %" PRId64 " id %" PRId64 " replica 0",
+                action->row.sequence, action->bucket, action->row.time_ns, (int64_t)action->row.id);
+    } else if (action->kind == BK_ACT_ADD_COUNTER) {
+        fprintf(out, "row %" PRIu64 " is counted in bucket %" PRId64 " amount %" PRId64, action->row.sequence,
+                config->agent.coordination == BK_GUARDED ? action->bucket : 0, action->amount);
+    } else {
+        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+            state[i] = action->mask >> i & 1 ? action->columns[i] : state[i];
+        fprintf(out, "state is stored, columns 15 %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, state[0],
+                state[1], state[2], state[3]);
+    }
+}
+
+static void print_event(FILE *out, const struct explore_config *config, const struct explore_step *step,
+                        int64_t *state)
+{
+    bool is_effect = step->kind == EXPLORE_EFFECT || step->kind == EXPLORE_LATE_EFFECT;
+    if (step->kind == EXPLORE_TICK || (is_effect && !is_stored(step)))
+        return;
+    struct bk_outcome told = {.kind = step->kind == EXPLORE_REFUSE ? BK_OUTCOME_REFUSED : BK_OUTCOME_UNKNOWN};
+    fprintf(out, "%6u.000000000 s  ", step->tick);
+    if (step->kind == EXPLORE_WAKE)
+        fprintf(out, "agent %u wakes", step->agent);
+    else if (step->kind == EXPLORE_DIES)
+        fprintf(
+            out,
+            "fault agent_crash begins, target %u lasts 1 by %" PRId64 ".\n%6u.000000000 s  agent %u is back, "
+            "offset %" PRId64 " drift 0",
+            step->agent, FIRST_NS + step->tick * EXPLORE_TICK_NS, step->tick, step->agent, step->offset_ns);
+    else
+        fprintf(out, "key-0: ");
+    if (is_effect)
+        print_stored(out, config, step, state);
+    else if (step->kind == EXPLORE_WRITE)
+        fprintf(out, "agent %u takes row %u time %" PRId64 " id %" PRId64 " bytes %" PRIu64, step->agent,
+                step->number, step->row.time_ns, (int64_t)step->row.id, step->row.bytes);
+    else if (step->kind == EXPLORE_READ)
+        fprintf(out, "agent %u reads latest birth %" PRId64 " newest %" PRIu64, step->agent, EXPLORE_TICK_NS,
+                step->row.sequence);
+    else if (step->kind == EXPLORE_ANSWER || step->kind == EXPLORE_GIVE_UP || step->kind == EXPLORE_REFUSE)
+        print_outcome(out, step, step->kind == EXPLORE_ANSWER ? &step->outcome : &told);
+    fprintf(out, ".\n");
+}
+
+static const char *kind_name(const struct explore_config *config)
+{
+    return lab_kind_name(config->agent.strategy.kind);
+}
+
+void explore_history(const struct explore_config *config, const struct explore_break *broken, FILE *out)
+{
+    int64_t offsets[EXPLORE_AGENTS_MAX] = {0}, state[BK_COLUMN_COUNT] = {0};
+    for (uint32_t i = 0; i < broken->steps; i++)
+        if (broken->path[i].kind != EXPLORE_TICK && broken->path[i].kind != EXPLORE_LATE_EFFECT)
+            offsets[broken->path[i].agent] = broken->path[i].offset_ns;
+    fprintf(out, "%6u.000000000 s  strategy %s begins at %" PRId64 ".\n", 0u, kind_name(config), FIRST_NS);
+    for (uint32_t a = 0; a < config->agents; a++)
+        fprintf(out, "%6u.000000000 s  agent %u begins, offset %" PRId64 " drift 0.\n", 0u, a, offsets[a]);
+    for (uint32_t i = 0; i < broken->steps; i++)
+        print_event(out, config, &broken->path[i], state);
+    fprintf(out, "%6u.000000000 s  strategy %s ends.\n",
+            broken->steps == 0 ? 0 : broken->path[broken->steps - 1].tick, kind_name(config));
+}
+
+static void print_duration(FILE *out, const char *before, int64_t duration_ns)
+{
+    fprintf(out, "%s%" PRId64 "ms", before, duration_ns / 1000000);
+}
+
+void explore_scenario(const struct explore_config *config, FILE *out)
+{
+    const struct bk_agent_config *agent = &config->agent;
+    fprintf(out,
+            "name: explored\nstart: 1970-01-01T00:00:08Z\nduration: %us\nkeys: {count: 1}\narrivals: {rate: "
+            "1/s}\n"
+            "row: {bytes: 1}\nreads: {latest: {rows: %u, rate: 1/s}}\ncluster: {nodes: 1, "
+            "replication_factor: 1}\n"
+            "agents: {count: %u, operations: %u, retries: %u, ",
+            config->ticks + 1, EXPLORE_ROWS_MAX + 1, config->agents, agent->operations, agent->retries);
+    print_duration(out, "cache_ttl: ", agent->cache_ttl_ns);
+    print_duration(out, ", clock: {offset: ", config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0);
+    print_duration(out, ", bound: ", agent->clock_bound_ns);
+    fprintf(out, "}}\nstrategies:\n  - %s: {", kind_name(config));
+    if (agent->strategy.kind == BK_COUNT) {
+        fprintf(out, "rows: %" PRIu64 ", counter: %s", config->threshold, sources[agent->source]);
+        if (agent->source == BK_SOURCE_LEASE)
+            fprintf(out, ", batch: %" PRIu64, agent->lease_rows);
+        if (agent->source == BK_SOURCE_INCREMENTAL || agent->source == BK_SOURCE_SCAN)
+            fprintf(out, ", every_rows: %" PRIu64, agent->every_rows);
+        fprintf(out, "}\n");
+        return;
+    }
+    fprintf(out,
+            agent->strategy.kind == BK_WEIGHTED ? "bytes: 2, threshold: %" PRIu64
+                                                : "bits: 1, threshold: %" PRIu64,
+            config->threshold);
+    fprintf(out, ", coordination: %s", coordinations[agent->coordination]);
+    if (agent->coordination == BK_GUARDED)
+        print_duration(out, ", grant: ", agent->grant_ns);
+    else
+        fprintf(out, ", counter: %s", counters[agent->counter]);
+    if (agent->coordination == BK_THREE_STATE)
+        print_duration(out, ", lead: ", agent->lead_ns);
+    if (agent->coordination == BK_LOCKED) {
+        print_duration(out, ", lock: {lasts: ", agent->lock_lasts_ns);
+        print_duration(out, ", backoff: ", agent->lock_backoff_ns);
+        fprintf(out, "}");
+    }
+    fprintf(out, "}\n");
+}

@@ -1,0 +1,1249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The world: in come settings and a state; out go the states that can follow, and the guarantees that a state
+ * breaks. It keeps what world.h draws: pools of agents, stores, requests and answers, and a memo of what each
+ * event makes of them. */
+#include "world.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/random.h"
+
+#define KEY        1u
+#define FIRST_TICK 8 /* so that no time is 0 or below, which the core takes for "none" */
+#define COLUMNS    ((1u << BK_COLUMN_COUNT) - 1)
+
+/* --- Pools: equal items have one number. Only the holder of the lock adds to them; an item never moves. */
+struct pool {
+    size_t size;
+    uint32_t count, capacity, slots;
+    char *items;
+    uint64_t *hashes;
+    uint32_t *index; /* linear probing: number + 1, or 0 */
+};
+
+/* The memory of a pool is reserved, and taken from the system when it is used first. */
+static bool pool_make(struct pool *pool, size_t size, uint32_t capacity)
+{
+    *pool = (struct pool){.size = size, .capacity = capacity, .slots = 2 * capacity};
+    pool->items = calloc(capacity, size);
+    pool->hashes = calloc(capacity, sizeof *pool->hashes);
+    pool->index = calloc(pool->slots, sizeof *pool->index);
+    return pool->items != NULL && pool->hashes != NULL && pool->index != NULL;
+}
+
+static void pool_free(struct pool *pool)
+{
+    free(pool->items);
+    free(pool->hashes);
+    free(pool->index);
+}
+
+static const void *pool_at(const struct pool *pool, uint32_t number)
+{
+    return pool->items + (size_t)number * pool->size;
+}
+
+static uint64_t hash_of(const void *item, size_t size)
+{
+    uint64_t hash = size;
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)item + at, size - at < 8 ? size - at : 8);
+        hash = sim_mix64(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return sim_mix64(hash);
+}
+
+/* Returns NONE when the pool is full. `hash` is of the item's contents, without numbers of other pools, so
+ * that it does not depend on the order of the search. */
+static uint32_t pool_put(struct pool *pool, const void *item, uint64_t hash)
+{
+    uint32_t slot = (uint32_t)(hash >> 32) % pool->slots;
+    for (; pool->index[slot] != 0; slot = (slot + 1) % pool->slots) {
+        uint32_t number = pool->index[slot] - 1;
+        if (pool->hashes[number] == hash && memcmp(pool_at(pool, number), item, pool->size) == 0)
+            return number;
+    }
+    if (pool->count == pool->capacity)
+        return NONE;
+    memcpy(pool->items + (size_t)pool->count * pool->size, item, pool->size);
+    pool->hashes[pool->count] = hash;
+    pool->index[slot] = ++pool->count;
+    return pool->count - 1;
+}
+
+/* --- What is interned. No struct has padding that is not zeroed. */
+/* Registers and rows. A write that takes effect wins over all earlier ones; a late one may take effect, and
+ * win, after any later one, as when its coordinator was paused and dates it anew (docs/mock.md). */
+struct store {
+    int64_t state[BK_COLUMN_COUNT], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
+    uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
+    uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
+    uint8_t has_state, has_lock, has_start /* bit b */, taken, acknowledged /* bit r */;
+    uint8_t missed, stuck; /* rows that a read missed; an agent has forgotten an operation */
+    uint8_t
+        left[BUCKETS_MAX]; /* buckets that were left: 1 + rows that fired, were acknowledged and are in it */
+};
+
+/* An operation of an agent, as its host knows it. */
+enum phase { IDLE, ASKED, ANSWERED };
+struct slot {
+    uint8_t is_used, is_read, number, phase;
+    uint8_t must, seen; /* of a read: the rows acknowledged before it began, and those that it found */
+    uint8_t unused[2];
+    uint32_t action, outcome;
+};
+struct agent {
+    int64_t deadline_ns;
+    int8_t offset; /* of its clock, in ticks */
+    uint8_t unused[3];
+    uint32_t checkpoint;
+    struct slot slots[OPERATIONS_MAX];
+};
+struct answer {
+    struct bk_outcome told;
+    uint64_t seen; /* bit r: a read found row r */
+};
+struct late {
+    uint32_t actions[LATE_MAX]; /* numbers + 1, in the order of their hashes */
+};
+struct effect {
+    uint32_t store, answer;
+};
+struct step {
+    uint32_t agent;
+    uint8_t acknowledged, missed, stuck, late_count;
+    uint32_t late[OPERATIONS_MAX];
+};
+struct blob {
+    uint64_t size, hash; /* two checkpoints of the same 64-bit hash and size are taken to be equal */
+};
+
+struct memo {
+    _Atomic uint64_t key; /* 0: none */
+    uint32_t value;
+};
+
+struct space {
+    struct explore_config config;
+    struct bk_row rows[EXPLORE_ROWS_MAX]; /* without their times */
+    bool is_guarded, reads_are_judged;
+    uint32_t judged;
+    struct pool agents, stores, actions, answers, lates, effects, steps, blobs;
+    uint32_t *broken; /* by store */
+    char *arena;      /* of checkpoints */
+    size_t *places;   /* in the arena, by blob */
+    size_t arena_used, arena_size;
+    struct memo *memo;
+    uint64_t memo_count, memo_mask;
+    void *memory; /* of the agent under way */
+    size_t memory_size;
+    pthread_mutex_t lock;
+    _Atomic uint32_t probes;
+    _Atomic bool is_full;
+    char refusal[128]; /* the core refused a call: an error of the explorer */
+};
+
+static const struct store *store_at(const struct space *space, uint32_t number)
+{
+    return pool_at(&space->stores, number);
+}
+
+static const struct agent *agent_at(const struct space *space, uint32_t number)
+{
+    return pool_at(&space->agents, number);
+}
+
+static const struct bk_action *action_at(const struct space *space, uint32_t number)
+{
+    return pool_at(&space->actions, number);
+}
+
+static uint32_t kept(struct space *space, uint32_t number)
+{
+    if (number == NONE)
+        atomic_store(&space->is_full, true);
+    return number;
+}
+
+static void meet(struct space *space, enum explore_probe probe)
+{
+    if ((atomic_load_explicit(&space->probes, memory_order_relaxed) >> probe & 1) == 0)
+        atomic_fetch_or(&space->probes, 1u << probe);
+}
+
+/* --- Guarantees: properties of a store. */
+/* The bucket in which rows of the newest known time are; with three states the state names the next one
+ * before. */
+static int64_t newest_left(const struct space *space, const struct store *store)
+{
+    return store->state[BK_BUCKET] - (space->config.agent.coordination == BK_THREE_STATE);
+}
+
+static int lowest_bucket(uint8_t buckets)
+{
+    int bucket = 0;
+    while ((buckets >> bucket & 1) == 0)
+        bucket++;
+    return bucket;
+}
+
+static int highest_bucket(uint8_t buckets)
+{
+    int bucket = 7;
+    while ((buckets >> bucket & 1) == 0)
+        bucket--;
+    return bucket;
+}
+
+static uint32_t judge_rows(const struct space *space, const struct store *store)
+{
+    uint32_t broken = 0;
+    for (unsigned x = 0; x < space->config.rows; x++) {
+        if (store->buckets[x] == 0)
+            continue;
+        int top = highest_bucket(store->buckets[x]);
+        if (top != lowest_bucket(store->buckets[x]))
+            broken |= 1u << LAB_ORACLE_NO_DUPLICATES;
+        if ((store->acknowledged >> x & 1) && lowest_bucket(store->buckets[x]) > store->state[BK_BUCKET])
+            broken |= 1u << LAB_ORACLE_FINDABLE;
+        for (unsigned y = 0; y < space->config.rows; y++) {
+            if (store->buckets[y] == 0 || lowest_bucket(store->buckets[y]) >= top)
+                continue;
+            broken |= store->times[y] > store->times[x] ? 1u << LAB_ORACLE_NEWEST : 0;
+            broken |= store->times[y] >= store->times[x] ? 1u << LAB_ORACLE_MONOTONE : 0;
+        }
+    }
+    return broken;
+}
+
+static uint32_t judge(const struct space *space, const struct store *store)
+{
+    uint32_t broken = judge_rows(space, store);
+    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
+        unsigned rows = 0;
+        for (unsigned r = 0; r < space->config.rows; r++)
+            rows += store->buckets[r] >> bucket & 1;
+        broken |= rows == 0 ? 1u << LAB_ORACLE_NO_GAPS : 0;
+        broken |= store->left[bucket] != 0 && store->left[bucket] - 1u < space->config.threshold
+                      ? 1u << LAB_ORACLE_FILLED
+                      : 0;
+    }
+    broken |= store->missed != 0 && space->reads_are_judged ? 1u << LAB_ORACLE_FINDABLE : 0;
+    broken |= store->stuck != 0 ? 1u << LAB_ORACLE_AVAILABLE : 0;
+    return broken & space->judged;
+}
+
+static uint32_t put_store(struct space *space, const struct store *store)
+{
+    uint32_t number = kept(space, pool_put(&space->stores, store, hash_of(store, sizeof *store)));
+    if (number != NONE)
+        space->broken[number] = judge(space, store);
+    return number;
+}
+
+/* --- Effects of requests on a store. */
+static bool holds(const int64_t *row, bool exists, const struct bk_action *action)
+{
+    if (action->if_mask == 0 || !exists)
+        return action->if_mask == 0 && !exists;
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        bool must_be_null = action->if_null_mask >> i & 1;
+        if ((action->if_mask >> i & 1) && (must_be_null || row[i] != action->expected[i]))
+            return false;
+    }
+    return true;
+}
+
+static void write_state(const struct space *space, struct store *store, const struct bk_action *action)
+{
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        if (action->mask >> i & 1)
+            store->state[i] = action->columns[i];
+    store->has_state = true;
+    /* What is in a bucket when the state leaves it. */
+    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
+        if (store->left[bucket] != 0)
+            continue;
+        store->left[bucket] = 1;
+        for (unsigned r = 0; r < space->config.rows; r++)
+            if (space->config.fires & store->acknowledged & 1u << r && store->buckets[r] >> bucket & 1)
+                store->left[bucket]++;
+    }
+}
+
+static void compare_and_set(struct space *space, struct store *store, const struct bk_action *action,
+                            struct answer *answer)
+{
+    bool is_lock = action->kind == BK_ACT_CAS_LOCK;
+    bool exists = is_lock ? store->has_lock : store->has_state;
+    const int64_t *row = is_lock ? store->lock : store->state;
+    if (!holds(row, exists, action)) {
+        answer->told.kind = BK_OUTCOME_NOT_APPLIED;
+        answer->told.mask = !exists ? 0 : is_lock ? 3 : COLUMNS;
+        memcpy(answer->told.columns, row, is_lock ? sizeof store->lock : sizeof store->state);
+        meet(space, EXPLORE_PROBE_RACED);
+    } else if (is_lock) {
+        memcpy(store->lock, action->columns, sizeof store->lock);
+        store->has_lock = true;
+    } else {
+        write_state(space, store, action);
+    }
+}
+
+static bool is_in_range(const struct bk_read_step *step, int64_t time_ns)
+{
+    return time_ns >= step->from_ns && time_ns < step->until_ns;
+}
+
+static void read_rows(struct space *space, const struct store *store, const struct bk_read_step *step,
+                      struct answer *answer)
+{
+    for (int64_t bucket = step->bucket_low; bucket <= step->bucket_high; bucket++) {
+        unsigned found = 0;
+        for (unsigned r = 0; r < space->config.rows && bucket < (int64_t)BUCKETS_MAX; r++) {
+            if ((store->buckets[r] >> bucket & 1) == 0)
+                continue;
+            found++;
+            answer->told.saw_older |= store->times[r] < step->from_ns;
+            if (!is_in_range(step, store->times[r]))
+                continue;
+            answer->told.rows++;
+            answer->seen |= UINT64_C(1) << r;
+        }
+        if (found == 0 && bucket - step->bucket_low < 64)
+            answer->told.empty |= UINT64_C(1) << (bucket - step->bucket_low);
+    }
+    if (answer->seen != 0)
+        meet(space, EXPLORE_PROBE_READ);
+}
+
+/* Rows are counted after a place, in the order of time and then id, as the clustering order has them. */
+static void count_rows(const struct space *space, const struct store *store, const struct bk_action *action,
+                       struct bk_outcome *told)
+{
+    const int64_t *after = action->columns;
+    for (unsigned r = 0; r < space->config.rows; r++) {
+        int64_t time_ns = store->times[r], id = (int64_t)space->rows[r].id;
+        bool is_here = action->bucket < (int64_t)BUCKETS_MAX && store->buckets[r] >> action->bucket & 1;
+        bool is_after = action->mask == 0 || time_ns > after[BK_PLACE_TIME] ||
+                        (time_ns == after[BK_PLACE_TIME] && id > after[BK_PLACE_ID]);
+        if (!is_here || !is_after)
+            continue;
+        bool is_last = told->rows == 0 || time_ns > told->columns[BK_PLACE_TIME] ||
+                       (time_ns == told->columns[BK_PLACE_TIME] && id > told->columns[BK_PLACE_ID]);
+        told->rows++;
+        told->mask = 3;
+        if (is_last) {
+            told->columns[BK_PLACE_TIME] = time_ns;
+            told->columns[BK_PLACE_ID] = id;
+        }
+    }
+}
+
+static void perform(struct space *space, struct store *store, const struct bk_action *action,
+                    struct answer *answer)
+{
+    struct bk_outcome *told = &answer->told;
+    size_t bucket = (size_t)action->bucket < BUCKETS_MAX ? (size_t)action->bucket : BUCKETS_MAX - 1;
+    size_t counter = space->is_guarded ? bucket : 0;
+    told->kind = BK_OUTCOME_APPLIED;
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        store->buckets[action->row.sequence] |= (uint8_t)(1u << bucket);
+        break;
+    case BK_ACT_READ_STATE:
+        told->mask = store->has_state ? COLUMNS : 0;
+        memcpy(told->columns, store->state, sizeof store->state);
+        break;
+    case BK_ACT_WRITE_STATE:
+        write_state(space, store, action);
+        break;
+    case BK_ACT_CAS_STATE:
+    case BK_ACT_CAS_LOCK:
+        compare_and_set(space, store, action, answer);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        store->counters[counter] += (uint8_t)action->amount;
+        break;
+    case BK_ACT_READ_COUNTER:
+        told->counter = store->counters[counter];
+        break;
+    case BK_ACT_READ_START:
+        told->mask = store->has_start >> bucket & 1;
+        told->columns[0] = told->mask ? store->starts[bucket] : 0;
+        break;
+    case BK_ACT_WRITE_START:
+        store->starts[bucket] = action->columns[0];
+        store->has_start |= (uint8_t)(1u << bucket);
+        break;
+    case BK_ACT_COUNT_ROWS:
+        count_rows(space, store, action, told);
+        break;
+    case BK_ACT_READ_ROWS:
+        read_rows(space, store, &action->step, answer);
+        break;
+    case BK_ACT_ACK:
+    case BK_ACT_DONE:
+        break;
+    }
+    if (store->state[BK_BUCKET] > 0)
+        meet(space, EXPLORE_PROBE_ROLLED);
+}
+
+static bool changes_state(enum bk_action_kind kind)
+{
+    return kind == BK_ACT_WRITE_STATE || kind == BK_ACT_CAS_STATE;
+}
+
+static bool has_effect(enum bk_action_kind kind)
+{
+    return changes_state(kind) || kind == BK_ACT_PUT_ROW || kind == BK_ACT_ADD_COUNTER ||
+           kind == BK_ACT_WRITE_START || kind == BK_ACT_CAS_LOCK;
+}
+
+/* --- The memo. */
+enum memo_kind { MEMO_EFFECT = 1, MEMO_STORE, MEMO_STEP };
+
+static uint64_t memo_key(enum memo_kind kind, uint32_t of, uint32_t what)
+{
+    return (uint64_t)kind << 62 | (uint64_t)of << 32 | what;
+}
+
+static uint32_t memo_find(const struct space *space, uint64_t key, uint64_t *slot)
+{
+    uint64_t at = sim_mix64(key) & space->memo_mask;
+    for (;; at = (at + 1) & space->memo_mask) {
+        uint64_t found = atomic_load_explicit(&space->memo[at].key, memory_order_acquire);
+        if (found == 0 || found == key) {
+            *slot = at;
+            return found == 0 ? NONE : space->memo[at].value;
+        }
+    }
+}
+
+static void memo_add(struct space *space, uint64_t slot, uint64_t key, uint32_t value)
+{
+    if (++space->memo_count > space->memo_mask / 4 * 3)
+        atomic_store(&space->is_full, true);
+    space->memo[slot].value = value;
+    atomic_store_explicit(&space->memo[slot].key, key, memory_order_release);
+}
+
+/* An effect, or another change of a store: rows that are taken, acknowledged or missed. */
+enum store_change { STORE_TAKE, STORE_ACKNOWLEDGE, STORE_MISS, STORE_STUCK };
+
+static uint32_t compute_effect(struct space *space, uint32_t number, uint32_t request)
+{
+    struct store store = *store_at(space, number);
+    struct answer answer;
+    memset(&answer, 0, sizeof answer);
+    perform(space, &store, action_at(space, request), &answer);
+    struct effect effect = {put_store(space, &store),
+                            kept(space, pool_put(&space->answers, &answer, hash_of(&answer, sizeof answer)))};
+    return kept(space, pool_put(&space->effects, &effect, hash_of(&effect, sizeof effect)));
+}
+
+static uint32_t compute_store(struct space *space, uint32_t number, uint32_t what)
+{
+    struct store store = *store_at(space, number);
+    uint8_t value = (uint8_t)(what & 255);
+    switch ((enum store_change)(what >> 8)) {
+    case STORE_TAKE:
+        store.times[store.taken++] = (int64_t)value * EXPLORE_TICK_NS;
+        break;
+    case STORE_ACKNOWLEDGE:
+        store.acknowledged |= value;
+        break;
+    case STORE_MISS:
+        store.missed |= value;
+        break;
+    case STORE_STUCK:
+        store.stuck = 1;
+        break;
+    }
+    return put_store(space, &store);
+}
+
+/* --- Steps of agents. */
+enum event {
+    EVENT_WRITE,
+    EVENT_READ,
+    EVENT_EFFECT,
+    EVENT_ANSWER,
+    EVENT_GIVE_UP,
+    EVENT_REFUSE,
+    EVENT_WAKE,
+    EVENT_DIE
+};
+
+/* What happens, as a number: kind, tick, operation and a number that depends on the kind. */
+static uint32_t event_of(enum event kind, unsigned tick, unsigned operation, uint32_t number)
+{
+    return (uint32_t)kind << 29 | tick << 25 | operation << 23 | number;
+}
+
+static int64_t clock_of(const struct agent *agent, unsigned tick)
+{
+    return ((int64_t)tick + FIRST_TICK + agent->offset) * EXPLORE_TICK_NS;
+}
+
+static void abandon(const struct space *space, struct slot *slot, struct step *step)
+{
+    bool is_late = slot->phase == ASKED && has_effect(action_at(space, slot->action)->kind) &&
+                   space->config.may >> EXPLORE_LATE & 1;
+    if (is_late)
+        step->late[step->late_count++] = slot->action;
+    slot->phase = IDLE;
+}
+
+static void end_operation(struct slot *slot, const struct bk_action *action, struct step *step)
+{
+    if (slot->is_read && action->status == BK_OPERATION_OK)
+        step->missed |= slot->must & (uint8_t)~slot->seen;
+    memset(slot, 0, sizeof *slot);
+}
+
+/* Takes all actions. Returns false when a pool is full. */
+static bool take_actions(struct space *space, struct bk_agent *core, struct agent *agent, struct step *step)
+{
+    struct bk_action action;
+    memset(&action, 0, sizeof action);
+    while (bk_agent_next(core, &action)) {
+        struct slot *slot = &agent->slots[action.operation];
+        if (action.kind == BK_ACT_ACK)
+            step->acknowledged |= (uint8_t)(1u << slot->number);
+        else if (action.kind == BK_ACT_DONE)
+            end_operation(slot, &action, step);
+        if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
+            continue;
+        action.operation = 0;
+        slot->action = kept(space, pool_put(&space->actions, &action, hash_of(&action, sizeof action)));
+        slot->phase = ASKED;
+        slot->outcome = 0;
+    }
+    return !atomic_load(&space->is_full);
+}
+
+/* An operation waits for ever when none of its agent has a request or a time to wait for. */
+static bool is_stuck(const struct agent *agent)
+{
+    bool is_used = false;
+    for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
+        is_used = is_used || agent->slots[i].is_used;
+        if (agent->slots[i].phase != IDLE)
+            return false;
+    }
+    return is_used && agent->deadline_ns == INT64_MAX;
+}
+
+/* The hash of an agent's contents: the numbers of its parts are replaced by their hashes. */
+static uint64_t hash_agent(const struct space *space, const struct agent *agent)
+{
+    struct agent bare = *agent;
+    uint64_t hash = 0;
+    bare.checkpoint = 0;
+    for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
+        struct slot *slot = &bare.slots[i];
+        if (slot->phase != IDLE)
+            hash = sim_mix64(hash + space->actions.hashes[slot->action] + i);
+        if (slot->phase == ANSWERED)
+            hash = sim_mix64(hash + space->answers.hashes[slot->outcome]);
+        slot->action = slot->outcome = 0;
+    }
+    return sim_mix64(hash_of(&bare, sizeof bare) ^ space->blobs.hashes[agent->checkpoint] ^ hash);
+}
+
+static uint32_t put_agent(struct space *space, struct bk_agent *core, struct agent *agent)
+{
+    size_t size = bk_agent_state_size(core);
+    char *at = space->arena + space->arena_used;
+    if (space->arena_used + size > space->arena_size)
+        return kept(space, NONE);
+    bk_agent_save(core, at, size);
+    struct blob blob = {size, hash_of(at, size)};
+    uint32_t before = space->blobs.count;
+    agent->checkpoint = kept(space, pool_put(&space->blobs, &blob, blob.hash));
+    if (agent->checkpoint == NONE)
+        return NONE;
+    if (space->blobs.count > before) {
+        space->places[before] = space->arena_used;
+        space->arena_used += size;
+    }
+    agent->deadline_ns = bk_agent_deadline(core);
+    return kept(space, pool_put(&space->agents, agent, hash_agent(space, agent)));
+}
+
+static bool refuse(struct space *space, const char *call, enum bk_status status)
+{
+    if (status == BK_OK)
+        return true;
+    snprintf(space->refusal, sizeof space->refusal, "%s answers: %s", call, bk_status_text(status));
+    atomic_store(&space->is_full, true);
+    return false;
+}
+
+static bool begin(struct space *space, struct bk_agent *core, struct agent *agent, bool is_read,
+                  uint32_t number, int64_t now_ns)
+{
+    uint32_t operation;
+    struct bk_row row = space->rows[number & 15];
+    row.time_ns = now_ns;
+    enum bk_status status = is_read ? bk_agent_read_latest(core, now_ns, KEY, EXPLORE_TICK_NS, number >> 16,
+                                                           EXPLORE_ROWS_MAX + 1, BK_PLAN_DEFAULT, &operation)
+                                    : bk_agent_write(core, now_ns, KEY, &row, &operation);
+    if (!refuse(space, is_read ? "bk_agent_read_latest()" : "bk_agent_write()", status))
+        return false;
+    agent->slots[operation] = (struct slot){
+        .is_used = true, .is_read = is_read, .number = number & 15, .must = is_read ? number >> 4 & 255 : 0};
+    return true;
+}
+
+/* Reports the outcome of a request to the agent. */
+static bool report(struct space *space, struct bk_agent *core, struct slot *slot, unsigned operation,
+                   enum event kind, int64_t now_ns, struct step *step)
+{
+    struct bk_outcome outcome = {.kind = kind == EVENT_REFUSE ? BK_OUTCOME_REFUSED : BK_OUTCOME_UNKNOWN};
+    if (kind == EVENT_ANSWER) {
+        const struct answer *answer = pool_at(&space->answers, slot->outcome);
+        outcome = answer->told;
+        slot->seen |= slot->is_read ? (uint8_t)answer->seen : 0;
+    }
+    if (kind == EVENT_GIVE_UP)
+        abandon(space, slot, step);
+    slot->phase = IDLE;
+    slot->action = slot->outcome = 0;
+    return refuse(space, "bk_agent_outcome()", bk_agent_outcome(core, now_ns, operation, &outcome));
+}
+
+static bool happen(struct space *space, struct bk_agent *core, struct agent *agent, uint32_t event,
+                   struct step *step)
+{
+    enum event kind = (enum event)(event >> 29);
+    unsigned operation = event >> 23 & 3;
+    uint32_t number = event & ((1u << 23) - 1);
+    int64_t now_ns = clock_of(agent, event >> 25 & 15);
+    switch (kind) {
+    case EVENT_WRITE:
+    case EVENT_READ:
+        return begin(space, core, agent, kind == EVENT_READ, number, now_ns);
+    case EVENT_ANSWER:
+    case EVENT_GIVE_UP:
+    case EVENT_REFUSE:
+        return report(space, core, &agent->slots[operation], operation, kind, now_ns, step);
+    case EVENT_WAKE:
+        return refuse(space, "bk_agent_tick()", bk_agent_tick(core, now_ns));
+    case EVENT_DIE:
+        for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
+            if (agent->slots[i].phase != IDLE)
+                abandon(space, &agent->slots[i], step);
+            memset(&agent->slots[i], 0, sizeof agent->slots[i]);
+        }
+        return true;
+    case EVENT_EFFECT:
+        break;
+    }
+    return true;
+}
+
+static struct bk_agent *load(struct space *space, const struct agent *agent)
+{
+    const struct blob *blob = pool_at(&space->blobs, agent->checkpoint);
+    struct bk_agent *core = NULL;
+    refuse(space, "bk_agent_load()",
+           bk_agent_load(space->memory, space->memory_size, &space->config.agent,
+                         space->arena + space->places[agent->checkpoint], blob->size, &core));
+    return core;
+}
+
+static uint32_t compute_step(struct space *space, uint32_t number, uint32_t event)
+{
+    struct agent agent = *agent_at(space, number);
+    struct step step;
+    memset(&step, 0, sizeof step);
+    if (event >> 29 == EVENT_EFFECT) {
+        struct slot *slot = &agent.slots[event >> 23 & 3];
+        slot->phase = ANSWERED;
+        slot->outcome = event & ((1u << 23) - 1);
+        step.agent = kept(space, pool_put(&space->agents, &agent, hash_agent(space, &agent)));
+    } else {
+        struct bk_agent *core = NULL;
+        if (event >> 29 == EVENT_DIE)
+            refuse(space, "bk_agent_init()",
+                   bk_agent_init(space->memory, space->memory_size, &space->config.agent, &core));
+        else
+            core = load(space, &agent);
+        if (core == NULL || !happen(space, core, &agent, event, &step) ||
+            !take_actions(space, core, &agent, &step))
+            return NONE;
+        step.agent = put_agent(space, core, &agent);
+        step.stuck = step.agent != NONE && is_stuck(agent_at(space, step.agent));
+    }
+    return kept(space, pool_put(&space->steps, &step, hash_of(&step, sizeof step)));
+}
+
+/* Looks a change up, or computes it. */
+static uint32_t change(struct space *space, enum memo_kind kind, uint32_t of, uint32_t what)
+{
+    uint64_t slot, key = memo_key(kind, of, what);
+    uint32_t found = memo_find(space, key, &slot);
+    if (found != NONE)
+        return found;
+    pthread_mutex_lock(&space->lock);
+    found = memo_find(space, key, &slot);
+    if (found == NONE && !atomic_load(&space->is_full)) {
+        found = kind == MEMO_EFFECT  ? compute_effect(space, of, what)
+                : kind == MEMO_STORE ? compute_store(space, of, what)
+                                     : compute_step(space, of, what);
+        if (found != NONE)
+            memo_add(space, slot, key, found);
+    }
+    pthread_mutex_unlock(&space->lock);
+    return found;
+}
+
+/* --- States and their moves. */
+static uint64_t hash_at(const struct space *space, uint32_t agent)
+{
+    return space->agents.hashes[agent];
+}
+
+/* Puts agent `at`, which has changed, back in order. Returns its new place. */
+static unsigned sort_agent(const struct space *space, struct world *world, unsigned at)
+{
+    uint32_t agent = world->agents[at];
+    uint64_t hash = hash_at(space, agent);
+    for (; at > 0 && hash_at(space, world->agents[at - 1]) > hash; at--)
+        world->agents[at] = world->agents[at - 1];
+    for (; at + 1 < space->config.agents && hash_at(space, world->agents[at + 1]) < hash; at++)
+        world->agents[at] = world->agents[at + 1];
+    world->agents[at] = agent;
+    return at;
+}
+
+uint64_t explore_fingerprint(const struct space *space, const struct world *world)
+{
+    uint64_t hash = (uint64_t)world->tick << 16 | (uint64_t)world->reads << 8 | world->faults;
+    hash = sim_mix64(hash ^ space->stores.hashes[world->store]);
+    hash = sim_mix64(hash ^ space->lates.hashes[world->late]);
+    for (unsigned i = 0; i < space->config.agents; i++)
+        hash = sim_mix64(hash ^ hash_at(space, world->agents[i]));
+    return hash | (hash == 0);
+}
+
+uint32_t explore_broken(const struct space *space, const struct world *world)
+{
+    return space->broken[world->store];
+}
+
+static bool add_late(struct space *space, struct world *world, const uint32_t *actions, unsigned count)
+{
+    struct late late = *(const struct late *)pool_at(&space->lates, world->late);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t moved = actions[i] + 1;
+        for (unsigned at = 0; at < LATE_MAX && moved != 0; at++) {
+            bool is_before = late.actions[at] == 0 ||
+                             space->actions.hashes[moved - 1] < space->actions.hashes[late.actions[at] - 1];
+            uint32_t there = late.actions[at];
+            if (is_before) {
+                late.actions[at] = moved;
+                moved = there;
+            }
+        }
+    }
+    uint64_t hash = 1;
+    for (unsigned at = 0; at < LATE_MAX && late.actions[at] != 0; at++)
+        hash = sim_mix64(hash + space->actions.hashes[late.actions[at] - 1]);
+    pthread_mutex_lock(&space->lock);
+    world->late = kept(space, pool_put(&space->lates, &late, hash));
+    pthread_mutex_unlock(&space->lock);
+    return world->late != NONE;
+}
+
+/* Appends the state that follows when the event happens to agent `at`. */
+static bool step_agent(struct space *space, struct move *move, unsigned at, uint32_t event)
+{
+    struct world *to = &move->to;
+    uint32_t number = change(space, MEMO_STEP, to->agents[at], event);
+    if (number == NONE)
+        return false;
+    const struct step *step = pool_at(&space->steps, number);
+    to->agents[at] = step->agent;
+    if (step->acknowledged != 0)
+        to->store = change(space, MEMO_STORE, to->store, STORE_ACKNOWLEDGE << 8 | step->acknowledged);
+    if (step->missed != 0 && to->store != NONE)
+        to->store = change(space, MEMO_STORE, to->store, STORE_MISS << 8 | step->missed);
+    if (step->stuck && to->store != NONE)
+        to->store = change(space, MEMO_STORE, to->store, STORE_STUCK << 8);
+    if (to->store == NONE || (step->late_count > 0 && !add_late(space, to, step->late, step->late_count)))
+        return false;
+    sort_agent(space, to, at);
+    return true;
+}
+
+struct moves {
+    struct space *space;
+    const struct world *from;
+    struct move *out;
+    size_t count;
+    bool is_full;
+};
+
+static struct move *next_move(struct moves *moves, enum explore_move_kind kind, unsigned agent,
+                              unsigned operation)
+{
+    struct move *move = &moves->out[moves->count];
+    *move = (struct move){
+        .kind = kind, .agent = (uint8_t)agent, .operation = (uint8_t)operation, .to = *moves->from};
+    return move;
+}
+
+static void settle(struct moves *moves, bool is_made)
+{
+    if (is_made)
+        moves->count++;
+    else
+        moves->is_full = true;
+}
+
+/* Whether another agent has a change of the state under way. */
+static bool is_contended(const struct space *space, const struct world *world, unsigned at)
+{
+    for (unsigned i = 0; i < space->config.agents; i++)
+        for (unsigned j = 0; j < OPERATIONS_MAX && i != at; j++) {
+            const struct slot *slot = &agent_at(space, world->agents[i])->slots[j];
+            if (slot->phase == ASKED && changes_state(action_at(space, slot->action)->kind))
+                return true;
+        }
+    return false;
+}
+
+static void move_request(struct moves *moves, unsigned at, unsigned operation)
+{
+    struct space *space = moves->space;
+    unsigned tick = moves->from->tick;
+    uint32_t may = space->config.may;
+    const struct slot *slot = &agent_at(space, moves->from->agents[at])->slots[operation];
+    enum bk_action_kind kind = action_at(space, slot->action)->kind;
+    if (slot->phase == ASKED) {
+        struct move *move = next_move(moves, EXPLORE_EFFECT, at, operation);
+        uint32_t number = change(space, MEMO_EFFECT, move->to.store, slot->action);
+        if (number == NONE) {
+            moves->is_full = true;
+            return;
+        }
+        if (changes_state(kind) && is_contended(space, moves->from, at))
+            meet(space, EXPLORE_PROBE_RACED);
+        const struct effect *effect = pool_at(&space->effects, number);
+        move->to.store = effect->store;
+        move->action = slot->action;
+        settle(moves, step_agent(space, move, at, event_of(EVENT_EFFECT, 0, operation, effect->answer)));
+    } else {
+        struct move *move = next_move(moves, EXPLORE_ANSWER, at, operation);
+        move->action = slot->action;
+        settle(moves, step_agent(space, move, at, event_of(EVENT_ANSWER, tick, operation, 0)));
+    }
+    if (moves->from->faults == space->config.faults)
+        return;
+    bool is_asked = slot->phase == ASKED;
+    bool may_give_up = is_asked ? (may & (1u << EXPLORE_LOST | 1u << EXPLORE_LATE)) != 0
+                                : (may >> EXPLORE_UNKNOWN & 1) && has_effect(kind);
+    if (may_give_up) {
+        struct move *move = next_move(moves, EXPLORE_GIVE_UP, at, operation);
+        move->to.faults++;
+        move->action = slot->action;
+        move->is_late = is_asked && has_effect(kind) && may >> EXPLORE_LATE & 1;
+        settle(moves, step_agent(space, move, at, event_of(EVENT_GIVE_UP, tick, operation, 0)));
+    }
+    if (is_asked && may >> EXPLORE_REFUSED & 1) {
+        struct move *move = next_move(moves, EXPLORE_REFUSE, at, operation);
+        move->to.faults++;
+        move->action = slot->action;
+        settle(moves, step_agent(space, move, at, event_of(EVENT_REFUSE, tick, operation, 0)));
+    }
+}
+
+static void move_agent(struct moves *moves, unsigned at)
+{
+    struct space *space = moves->space;
+    const struct explore_config *config = &space->config;
+    const struct world *from = moves->from;
+    const struct agent *agent = agent_at(space, from->agents[at]);
+    const struct store *store = store_at(space, from->store);
+    unsigned used = 0, asked = 0;
+    for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
+        used += agent->slots[i].is_used;
+        if (agent->slots[i].phase == IDLE)
+            continue;
+        asked++;
+        move_request(moves, at, i);
+    }
+    if (used < config->agent.operations && store->taken < config->rows) {
+        struct move *move = next_move(moves, EXPLORE_WRITE, at, 0);
+        uint32_t time = (uint32_t)(clock_of(agent, from->tick) / EXPLORE_TICK_NS);
+        move->row = store->taken;
+        move->to.store = change(space, MEMO_STORE, from->store, STORE_TAKE << 8 | time);
+        settle(moves, move->to.store != NONE &&
+                          step_agent(space, move, at, event_of(EVENT_WRITE, from->tick, 0, store->taken)));
+    }
+    if (used < config->agent.operations && from->reads < config->reads && store->taken > 0) {
+        struct move *move = next_move(moves, EXPLORE_READ, at, 0);
+        uint32_t number = from->reads | (uint32_t)store->acknowledged << 4 | (store->taken - 1u) << 16;
+        move->row = from->reads;
+        move->to.reads++;
+        settle(moves, step_agent(space, move, at, event_of(EVENT_READ, from->tick, 0, number)));
+    }
+    if (agent->deadline_ns <= clock_of(agent, from->tick))
+        settle(moves, step_agent(space, next_move(moves, EXPLORE_WAKE, at, 0), at,
+                                 event_of(EVENT_WAKE, from->tick, 0, 0)));
+    if (used + asked > 0 && (config->may >> EXPLORE_CRASH & 1) && from->faults < config->faults) {
+        struct move *move = next_move(moves, EXPLORE_DIES, at, 0);
+        move->to.faults++;
+        meet(space, EXPLORE_PROBE_CRASHED);
+        settle(moves, step_agent(space, move, at, event_of(EVENT_DIE, from->tick, 0, 0)));
+    }
+}
+
+static void move_late(struct moves *moves)
+{
+    struct space *space = moves->space;
+    struct late late = *(const struct late *)pool_at(&space->lates, moves->from->late);
+    for (unsigned at = 0; at < LATE_MAX && late.actions[at] != 0; at++) {
+        struct move *move = next_move(moves, EXPLORE_LATE_EFFECT, 0, at);
+        uint32_t rest[LATE_MAX], count = 0;
+        for (unsigned i = 0; i < LATE_MAX && late.actions[i] != 0; i++)
+            if (i != at)
+                rest[count++] = late.actions[i] - 1;
+        move->action = late.actions[at] - 1;
+        uint32_t number = change(space, MEMO_EFFECT, move->to.store, move->action);
+        move->to.late = 0;
+        if (number != NONE)
+            move->to.store = ((const struct effect *)pool_at(&space->effects, number))->store;
+        meet(space, EXPLORE_PROBE_TOOK_LATE);
+        settle(moves, number != NONE && add_late(space, &move->to, rest, count));
+    }
+}
+
+static bool is_unsettled(const struct space *space, const struct world *world)
+{
+    if (store_at(space, world->store)->taken < space->config.rows || world->late != 0)
+        return true;
+    for (unsigned i = 0; i < space->config.agents; i++)
+        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
+            if (agent_at(space, world->agents[i])->slots[j].is_used)
+                return true;
+    return world->reads < space->config.reads;
+}
+
+/* Whether an agent has an answer to hear or a wait that is over: it acts before time passes, unless it is
+ * paused. */
+static bool keeps_waiting(const struct space *space, const struct world *world)
+{
+    for (unsigned i = 0; i < space->config.agents; i++) {
+        const struct agent *agent = agent_at(space, world->agents[i]);
+        if (agent->deadline_ns <= clock_of(agent, world->tick))
+            return true;
+        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
+            if (agent->slots[j].phase == ANSWERED)
+                return true;
+    }
+    return false;
+}
+
+size_t explore_moves(struct space *space, const struct world *from, struct move *out)
+{
+    struct moves moves = {space, from, out, 0, false};
+    for (unsigned at = 0; at < space->config.agents; at++)
+        if (at == 0 || from->agents[at] != from->agents[at - 1]) /* equal agents do the same */
+            move_agent(&moves, at);
+    move_late(&moves);
+    bool is_pause = keeps_waiting(space, from);
+    bool may_pause = space->config.may >> EXPLORE_PAUSE & 1 && from->faults < space->config.faults;
+    if (from->tick < space->config.ticks && is_unsettled(space, from) && (!is_pause || may_pause)) {
+        struct move *move = next_move(&moves, EXPLORE_TICK, 0, 0);
+        move->to.tick++;
+        move->to.faults += is_pause;
+        settle(&moves, true);
+    }
+    return moves.is_full ? SIZE_MAX : moves.count;
+}
+
+/* --- Making a world. */
+/* Guarantees that a world can judge, by the definitions of docs/oracles.md; each applies to a protocol if the
+ * lab judges it there. */
+static uint32_t judged_by(const struct bk_agent_config *config)
+{
+    uint32_t judged = 1u << LAB_ORACLE_NO_DUPLICATES | 1u << LAB_ORACLE_FINDABLE | 1u << LAB_ORACLE_AVAILABLE;
+    bool is_ordered = bk_kind_fires(config->strategy.kind);
+    if (is_ordered)
+        judged |= 1u << LAB_ORACLE_NEWEST | 1u << LAB_ORACLE_MONOTONE;
+    if (is_ordered || config->source >= BK_SOURCE_INCREMENTAL)
+        judged |= 1u << LAB_ORACLE_NO_GAPS | 1u << LAB_ORACLE_FILLED;
+    return judged;
+}
+
+/* Gives each row an id with which it fires or does not, as the settings ask. */
+static void draw_rows(struct space *space)
+{
+    const struct bk_strategy *strategy = &space->config.agent.strategy;
+    for (unsigned r = 0; r < space->config.rows; r++) {
+        struct bk_row *row = &space->rows[r];
+        row->sequence = r;
+        row->bytes = 1;
+        bool fires = space->config.fires >> r & 1 && bk_kind_fires(strategy->kind);
+        const uint64_t own = (r + 1) * UINT64_C(0x100000000), ids[] = {own, own + 1, own | UINT64_C(1) << 63};
+        for (size_t i = 0; i < sizeof ids / sizeof *ids && (i == 0 || bk_fires(strategy, row) != fires); i++)
+            row->id = ids[i];
+    }
+}
+
+static bool check(const struct explore_config *config, struct sim_error *error)
+{
+    enum bk_status status = bk_agent_check(&config->agent);
+    if (status != BK_OK)
+        return sim_fail(error, SIM_ERROR_INPUT, "the agents' settings: %s", bk_status_text(status));
+    if (config->agents < 1 || config->agents > EXPLORE_AGENTS_MAX || config->rows < 1 ||
+        config->rows > EXPLORE_ROWS_MAX || config->reads > EXPLORE_READS_MAX ||
+        config->ticks > EXPLORE_TICKS_MAX || config->agent.operations > OPERATIONS_MAX)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "a world has 1 to %u agents with 1 to %u operations each, 1 to %u rows, up to %u reads, "
+            "and up to %u ticks",
+            EXPLORE_AGENTS_MAX, OPERATIONS_MAX, EXPLORE_ROWS_MAX, EXPLORE_READS_MAX, EXPLORE_TICKS_MAX);
+    return true;
+}
+
+static bool make_pools(struct space *space)
+{
+    const uint32_t many = 1u << 22;
+    space->arena_size = (size_t)1 << 32;
+    space->memo_mask = (1u << 25) - 1;
+    space->memory_size = bk_agent_size(&space->config.agent);
+    space->memory = malloc(space->memory_size);
+    space->arena = malloc(space->arena_size);
+    space->places = calloc(many, sizeof *space->places);
+    space->broken = calloc(many, sizeof *space->broken);
+    space->memo = calloc(space->memo_mask + 1, sizeof *space->memo);
+    return pool_make(&space->agents, sizeof(struct agent), many) &&
+           pool_make(&space->stores, sizeof(struct store), many) &&
+           pool_make(&space->actions, sizeof(struct bk_action), 1u << 16) &&
+           pool_make(&space->answers, sizeof(struct answer), 1u << 18) &&
+           pool_make(&space->lates, sizeof(struct late), 1u << 20) &&
+           pool_make(&space->effects, sizeof(struct effect), many) &&
+           pool_make(&space->steps, sizeof(struct step), many) &&
+           pool_make(&space->blobs, sizeof(struct blob), many) && space->memory != NULL &&
+           space->arena != NULL && space->places != NULL && space->broken != NULL && space->memo != NULL;
+}
+
+struct space *explore_space(const struct explore_config *config, struct sim_error *error)
+{
+    if (!check(config, error))
+        return NULL;
+    struct space *space = calloc(1, sizeof *space);
+    if (space == NULL) {
+        sim_fail_memory(error);
+        return NULL;
+    }
+    space->config = *config;
+    space->is_guarded = config->agent.coordination == BK_GUARDED;
+    space->reads_are_judged = space->is_guarded || !bk_kind_fires(config->agent.strategy.kind);
+    space->judged = judged_by(&config->agent);
+    pthread_mutex_init(&space->lock, NULL);
+    draw_rows(space);
+    if (!make_pools(space)) {
+        sim_fail_memory(error);
+        explore_space_free(space);
+        return NULL;
+    }
+    return space;
+}
+
+void explore_space_free(struct space *space)
+{
+    if (space == NULL)
+        return;
+    struct pool *pools[] = {&space->agents, &space->stores,  &space->actions, &space->answers,
+                            &space->lates,  &space->effects, &space->steps,   &space->blobs};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        pool_free(pools[i]);
+    free(space->broken);
+    free(space->arena);
+    free(space->places);
+    free(space->memo);
+    free(space->memory);
+    pthread_mutex_destroy(&space->lock);
+    free(space);
+}
+
+/* Agents are alike, so only the multiset of their clocks matters. */
+size_t explore_roots(struct space *space, struct world *roots, size_t capacity)
+{
+    bool skews = space->config.may >> EXPLORE_SKEW & 1;
+    struct store store;
+    struct late late;
+    memset(&store, 0, sizeof store);
+    memset(&late, 0, sizeof late);
+    struct world root;
+    memset(&root, 0, sizeof root);
+    root.store = put_store(space, &store);
+    root.late = pool_put(&space->lates, &late, 1);
+    uint32_t fresh[3];
+    for (int offset = -1; offset <= 1; offset++) {
+        struct agent agent;
+        struct bk_agent *core = NULL;
+        memset(&agent, 0, sizeof agent);
+        agent.offset = (int8_t)offset;
+        if (!refuse(space, "bk_agent_init()",
+                    bk_agent_init(space->memory, space->memory_size, &space->config.agent, &core)))
+            return 0;
+        fresh[offset + 1] = put_agent(space, core, &agent);
+    }
+    size_t count = 0;
+    unsigned combinations = 1;
+    for (unsigned i = 0; i < space->config.agents; i++)
+        combinations *= skews ? 3 : 1;
+    for (unsigned c = 0; c < combinations && count < capacity; c++) {
+        bool is_ordered = true;
+        unsigned rest = c, before = 0;
+        for (unsigned i = 0; i < space->config.agents; i++, rest /= 3) {
+            unsigned which = skews ? rest % 3 : 1;
+            is_ordered = is_ordered && which >= before;
+            before = which;
+            root.agents[i] = fresh[which];
+        }
+        if (!is_ordered)
+            continue;
+        roots[count] = root;
+        for (unsigned i = 0; i < space->config.agents; i++)
+            for (unsigned j = 0; j < space->config.agents; j++)
+                sort_agent(space, &roots[count], j);
+        count++;
+    }
+    return count;
+}
+
+/* --- What others want to know. */
+uint32_t explore_judged(const struct space *space)
+{
+    return space->judged;
+}
+
+uint32_t explore_probes(const struct space *space)
+{
+    return atomic_load(&space->probes);
+}
+
+void explore_sizes(const struct space *space, uint64_t *agents, uint64_t *stores)
+{
+    *agents = space->agents.count;
+    *stores = space->stores.count;
+}
+
+bool explore_failed(const struct space *space, struct sim_error *error)
+{
+    if (!atomic_load(&space->is_full))
+        return false;
+    if (space->refusal[0] != '\0')
+        sim_fail(error, SIM_ERROR_ENVIRONMENT, "the core refused a call of the explorer: %s", space->refusal);
+    else
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "the agents have more different memories than the explorer keeps: fewer rows, agents, ticks "
+                 "or faults");
+    return true;
+}
+
+void explore_explain(const struct space *space, const struct world *world, enum lab_oracle oracle, char *text,
+                     size_t size)
+{
+    const struct store *store = store_at(space, world->store);
+    snprintf(text, size, "%s is broken", lab_oracle_name(oracle));
+    for (unsigned x = 0; x < space->config.rows; x++) {
+        if (store->buckets[x] == 0)
+            continue;
+        int low = lowest_bucket(store->buckets[x]), top = highest_bucket(store->buckets[x]);
+        if (oracle == LAB_ORACLE_NO_DUPLICATES && low != top)
+            snprintf(text, size, "row %u is in bucket %d and in bucket %d", x, low, top);
+        if (oracle == LAB_ORACLE_FINDABLE && (store->acknowledged >> x & 1) && low > store->state[BK_BUCKET])
+            snprintf(text, size, "row %u is acknowledged in bucket %d, and a reader begins at bucket %lld", x,
+                     low, (long long)store->state[BK_BUCKET]);
+        else if (oracle == LAB_ORACLE_FINDABLE && (store->missed >> x & 1))
+            snprintf(text, size, "row %u in bucket %d was acknowledged before a read began, which missed it",
+                     x, low);
+        for (unsigned y = 0; y < space->config.rows; y++) {
+            bool is_later = store->times[y] + (oracle == LAB_ORACLE_MONOTONE) > store->times[x];
+            if ((oracle == LAB_ORACLE_NEWEST || oracle == LAB_ORACLE_MONOTONE) && store->buckets[y] != 0 &&
+                is_later && lowest_bucket(store->buckets[y]) < top)
+                snprintf(text, size, "row %u is in bucket %d, and row %u, which is %s, in bucket %d", x, top,
+                         y, store->times[y] > store->times[x] ? "later" : "of the same time",
+                         lowest_bucket(store->buckets[y]));
+        }
+    }
+    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
+        if (oracle == LAB_ORACLE_FILLED && store->left[bucket] != 0 &&
+            store->left[bucket] - 1u < space->config.threshold)
+            snprintf(text, size, "bucket %d was left with %u counted rows, not %llu", bucket,
+                     store->left[bucket] - 1u, (unsigned long long)space->config.threshold);
+        unsigned rows = 0;
+        for (unsigned r = 0; r < space->config.rows; r++)
+            rows += store->buckets[r] >> bucket & 1;
+        if (oracle == LAB_ORACLE_NO_GAPS && rows == 0)
+            snprintf(text, size, "bucket %d has no row, and the state names bucket %lld", bucket,
+                     (long long)store->state[BK_BUCKET]);
+    }
+    if (oracle == LAB_ORACLE_AVAILABLE)
+        snprintf(text, size, "an operation waits for nothing, and never ends");
+}
+
+void explore_tell(const struct space *space, const struct world *from, const struct move *move,
+                  uint8_t *names, struct explore_step *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = move->kind;
+    out->tick = move->to.tick;
+    out->operation = move->operation;
+    out->number = move->row;
+    out->is_late = move->is_late;
+    bool is_late = move->kind == EXPLORE_LATE_EFFECT, is_time = move->kind == EXPLORE_TICK;
+    bool has_request = move->kind == EXPLORE_EFFECT || move->kind == EXPLORE_ANSWER ||
+                       move->kind == EXPLORE_GIVE_UP || move->kind == EXPLORE_REFUSE || is_late;
+    if (has_request)
+        out->action = *action_at(space, move->action);
+    if (move->kind == EXPLORE_WRITE) {
+        out->row = space->rows[move->row];
+        out->row.time_ns = store_at(space, move->to.store)->times[move->row];
+    }
+    if (move->kind == EXPLORE_READ)
+        out->row.sequence = store_at(space, from->store)->taken - 1u;
+    out->acknowledged =
+        store_at(space, move->to.store)->acknowledged & ~store_at(space, from->store)->acknowledged;
+    if (move->kind == EXPLORE_EFFECT || is_late) {
+        uint64_t slot;
+        uint32_t number = memo_find(space, memo_key(MEMO_EFFECT, from->store, move->action), &slot);
+        const struct effect *effect = pool_at(&space->effects, number);
+        out->outcome = ((const struct answer *)pool_at(&space->answers, effect->answer))->told;
+    }
+    if (is_late || is_time)
+        return;
+    const struct agent *agent = agent_at(space, from->agents[move->agent]);
+    if (move->kind == EXPLORE_ANSWER)
+        out->outcome =
+            ((const struct answer *)pool_at(&space->answers, agent->slots[move->operation].outcome))->told;
+    out->agent = names[move->agent];
+    out->clock_ns = clock_of(agent, from->tick);
+    out->offset_ns = agent->offset * EXPLORE_TICK_NS;
+    if (agent->slots[move->operation].is_used && has_request)
+        out->number = agent->slots[move->operation].number;
+    /* The name moves as its agent does: to the first place at which `to` has another agent than the rest. */
+    unsigned at = move->agent, place = 0;
+    for (unsigned rest = at == 0;
+         place + 1 < space->config.agents && move->to.agents[place] == from->agents[rest]; place++)
+        rest += 1 + (rest + 1 == at);
+    uint8_t name = names[at];
+    memmove(names + at, names + at + 1, space->config.agents - at - 1);
+    memmove(names + place + 1, names + place, space->config.agents - place - 1);
+    names[place] = name;
+}
