@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel/file.h"
+#include "kernel/grow.h"
 #include "world.h"
 
 #define ROOTS_MAX   32
@@ -83,11 +84,16 @@ static bool is_better(const struct search *search, uint64_t meta, uint64_t than)
     return mine < its || (mine == its && (meta >> 8 & 0xffff) < (than >> 8 & 0xffff));
 }
 
+/* Where the search for an entry begins. */
+static uint64_t slot_of(const struct search *search, uint64_t fingerprint)
+{
+    return fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> 16 & search->mask;
+}
+
 /* Adds a state. Returns whether it is new; *place is its place. */
 static bool reach(struct search *search, uint64_t fingerprint, uint64_t meta, uint64_t *place)
 {
-    /* Multiplied, since fingerprints are compared in full and the low bits alone choose the place. */
-    uint64_t at = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> 16 & search->mask;
+    uint64_t at = slot_of(search, fingerprint);
     for (;; at = (at + 1) & search->mask) {
         struct entry *entry = &search->table[at];
         uint64_t found = atomic_load_explicit(&entry->fingerprint, memory_order_acquire);
@@ -129,9 +135,15 @@ static bool expand(struct worker *worker, const struct node *node, uint32_t want
     size_t count = explore_moves(search->space, &node->world, moves);
     if (count == SIZE_MAX)
         return false;
+    /* The table is much larger than a processor's cache, so its lines are requested before they are needed. */
+    uint64_t fingerprints[MOVES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        fingerprints[i] = explore_fingerprint(search->space, &moves[i].to);
+        __builtin_prefetch(&search->table[slot_of(search, fingerprints[i])]);
+    }
     for (size_t i = 0; i < count; i++) {
         const struct world *to = &moves[i].to;
-        uint64_t fingerprint = explore_fingerprint(search->space, to), place;
+        uint64_t fingerprint = fingerprints[i], place;
         uint64_t meta = node->place << 24 | (uint64_t)i << 8 | (search->level + 1);
         if (!reach(search, fingerprint, meta, &place))
             continue;
@@ -232,7 +244,7 @@ static bool expand_level(struct search *search)
 /* --- Paths. */
 static uint64_t place_of(const struct search *search, uint64_t fingerprint)
 {
-    uint64_t at = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> 16 & search->mask;
+    uint64_t at = slot_of(search, fingerprint);
     while (atomic_load(&search->table[at].fingerprint) != fingerprint)
         at = (at + 1) & search->mask;
     return at;
@@ -299,7 +311,7 @@ static bool begin(struct search *search, struct sim_error *error)
     search->limit = entries / 8 * 7;
     if (search->config->states_max < search->limit)
         search->limit = search->config->states_max;
-    search->table = calloc(entries, sizeof *search->table);
+    search->table = sim_memory_zeroed(entries * sizeof *search->table);
     if (search->table == NULL)
         return sim_fail_memory(error);
     struct world roots[ROOTS_MAX];

@@ -9,7 +9,7 @@
 
 #define FIRST_NS (8 * EXPLORE_TICK_NS) /* the time of tick 0; see world.c */
 
-static const char *const counters[] = {"rmw", "lwt", "column"};
+static const char *const counters[] = {"rmw", "lwt", "counter"};
 static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
 static const char *const sources[] = {"external", "counter", "lwt", "lease", "incremental", "scan", "memory"};
 static const char *const actions[] = {"put_row",     "read_state",   "write_state", "cas_state",
@@ -218,7 +218,8 @@ void explore_story(const struct explore_config *config, const struct explore_bre
 /* --- The history: docs/live.md, "The form". */
 static void print_outcome(FILE *out, const struct explore_step *step, const struct bk_outcome *told)
 {
-    fprintf(out, "hears %u %s %s", step->operation, actions[step->action.kind], outcomes[told->kind]);
+    fprintf(out, "agent %u hears %u %s %s", step->agent, step->operation, actions[step->action.kind],
+            outcomes[told->kind]);
     if (step->action.kind == BK_ACT_PUT_ROW)
         fprintf(out, " bucket %" PRId64, step->action.bucket);
     if (told->mask != 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/random.h"
 
 #define KEY        1u
@@ -84,9 +85,9 @@ struct store {
     uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
     uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
     uint8_t has_state, has_lock, has_start /* bit b */, taken, acknowledged /* bit r */;
-    uint8_t missed, stuck; /* rows that a read missed; an agent has forgotten an operation */
-    uint8_t
-        left[BUCKETS_MAX]; /* buckets that were left: 1 + rows that fired, were acknowledged and are in it */
+    uint8_t missed, stuck;     /* rows that a read missed; an agent has forgotten an operation */
+    uint8_t left[BUCKETS_MAX]; /* buckets that were left: 1 + the rows in it that count: of count all, else
+                                       the acknowledged ones that fired */
 };
 
 /* An operation of an agent, as its host knows it. */
@@ -131,7 +132,7 @@ struct memo {
 struct space {
     struct explore_config config;
     struct bk_row rows[EXPLORE_ROWS_MAX]; /* without their times */
-    bool is_guarded, reads_are_judged;
+    bool is_guarded, reads_are_judged, has_state, all_rows_count;
     uint32_t judged;
     struct pool agents, stores, actions, answers, lates, effects, steps, blobs;
     uint32_t *broken; /* by store */
@@ -200,6 +201,13 @@ static int highest_bucket(uint8_t buckets)
     return bucket;
 }
 
+/* Whether a reader that reads the state now begins below an acknowledged row. */
+static bool is_hidden(const struct space *space, const struct store *store, unsigned row)
+{
+    return space->has_state && (store->acknowledged >> row & 1) && store->buckets[row] != 0 &&
+           lowest_bucket(store->buckets[row]) > store->state[BK_BUCKET];
+}
+
 static uint32_t judge_rows(const struct space *space, const struct store *store)
 {
     uint32_t broken = 0;
@@ -209,7 +217,7 @@ static uint32_t judge_rows(const struct space *space, const struct store *store)
         int top = highest_bucket(store->buckets[x]);
         if (top != lowest_bucket(store->buckets[x]))
             broken |= 1u << LAB_ORACLE_NO_DUPLICATES;
-        if ((store->acknowledged >> x & 1) && lowest_bucket(store->buckets[x]) > store->state[BK_BUCKET])
+        if (is_hidden(space, store, x))
             broken |= 1u << LAB_ORACLE_FINDABLE;
         for (unsigned y = 0; y < space->config.rows; y++) {
             if (store->buckets[y] == 0 || lowest_bucket(store->buckets[y]) >= top)
@@ -271,7 +279,8 @@ static void write_state(const struct space *space, struct store *store, const st
             continue;
         store->left[bucket] = 1;
         for (unsigned r = 0; r < space->config.rows; r++)
-            if (space->config.fires & store->acknowledged & 1u << r && store->buckets[r] >> bucket & 1)
+            if (store->buckets[r] >> bucket & 1 &&
+                (space->all_rows_count || space->config.fires & store->acknowledged & 1u << r))
                 store->left[bucket]++;
     }
 }
@@ -391,7 +400,7 @@ static void perform(struct space *space, struct store *store, const struct bk_ac
     case BK_ACT_DONE:
         break;
     }
-    if (store->state[BK_BUCKET] > 0)
+    if (store->state[BK_BUCKET] > 0 || (action->kind == BK_ACT_PUT_ROW && bucket > 0))
         meet(space, EXPLORE_PROBE_ROLLED);
 }
 
@@ -1021,13 +1030,13 @@ static bool make_pools(struct space *space)
 {
     const uint32_t many = 1u << 22;
     space->arena_size = (size_t)1 << 32;
-    space->memo_mask = (1u << 25) - 1;
+    space->memo_mask = (1u << 23) - 1;
     space->memory_size = bk_agent_size(&space->config.agent);
     space->memory = malloc(space->memory_size);
     space->arena = malloc(space->arena_size);
     space->places = calloc(many, sizeof *space->places);
     space->broken = calloc(many, sizeof *space->broken);
-    space->memo = calloc(space->memo_mask + 1, sizeof *space->memo);
+    space->memo = sim_memory_zeroed((space->memo_mask + 1) * sizeof *space->memo);
     return pool_make(&space->agents, sizeof(struct agent), many) &&
            pool_make(&space->stores, sizeof(struct store), many) &&
            pool_make(&space->actions, sizeof(struct bk_action), 1u << 16) &&
@@ -1051,6 +1060,8 @@ struct space *explore_space(const struct explore_config *config, struct sim_erro
     space->config = *config;
     space->is_guarded = config->agent.coordination == BK_GUARDED;
     space->reads_are_judged = space->is_guarded || !bk_kind_fires(config->agent.strategy.kind);
+    space->all_rows_count = config->agent.strategy.kind == BK_COUNT;
+    space->has_state = !space->all_rows_count || config->agent.source >= BK_SOURCE_LWT;
     space->judged = judged_by(&config->agent);
     pthread_mutex_init(&space->lock, NULL);
     draw_rows(space);
@@ -1167,7 +1178,7 @@ void explore_explain(const struct space *space, const struct world *world, enum 
         int low = lowest_bucket(store->buckets[x]), top = highest_bucket(store->buckets[x]);
         if (oracle == LAB_ORACLE_NO_DUPLICATES && low != top)
             snprintf(text, size, "row %u is in bucket %d and in bucket %d", x, low, top);
-        if (oracle == LAB_ORACLE_FINDABLE && (store->acknowledged >> x & 1) && low > store->state[BK_BUCKET])
+        if (oracle == LAB_ORACLE_FINDABLE && is_hidden(space, store, x))
             snprintf(text, size, "row %u is acknowledged in bucket %d, and a reader begins at bucket %lld", x,
                      low, (long long)store->state[BK_BUCKET]);
         else if (oracle == LAB_ORACLE_FINDABLE && (store->missed >> x & 1))

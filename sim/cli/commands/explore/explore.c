@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
     {"protocol", "NAME",
      "single, locked, three-state, guarded, \"count, lwt\", ...: the names\n"
      "that `bucketlab fuzz --guarantees` prints"},
-    {"counter", "KIND", "how the counter is kept: rmw, lwt or column (default rmw)"},
+    {"counter", "KIND", "how the counter is kept: rmw, lwt or counter (default rmw)"},
     {"agents", "N", "agents that share the key, 1 to 4 (default 2)"},
     {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
     {"fires", "N", "how many of them fire, the first ones (default 2)"},
@@ -270,10 +270,14 @@ static const struct explore_break *shortest(const struct explore_result *result)
 static uint32_t expected_probes(const struct explore_config *config)
 {
     bool strikes = config->faults > 0;
+    /* With these, agents change no state, or each key has one writer. */
+    enum bk_source source = config->agent.source;
+    bool races = config->agents > 1 && (config->agent.strategy.kind != BK_COUNT ||
+                                        (source >= BK_SOURCE_LWT && source != BK_SOURCE_MEMORY));
     return 1u << EXPLORE_PROBE_ROLLED | (config->reads > 0 ? 1u << EXPLORE_PROBE_READ : 0) |
            (strikes && config->may >> EXPLORE_LATE & 1 ? 1u << EXPLORE_PROBE_TOOK_LATE : 0) |
            (strikes && config->may >> EXPLORE_CRASH & 1 ? 1u << EXPLORE_PROBE_CRASHED : 0) |
-           (config->agents > 1 ? 1u << EXPLORE_PROBE_RACED : 0);
+           (races ? 1u << EXPLORE_PROBE_RACED : 0);
 }
 
 static json_t *as_json(const struct job *job)

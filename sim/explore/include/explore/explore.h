@@ -124,7 +124,7 @@ void explore_result_free(struct explore_result *result);
 
 /* --- story.c */
 /* Sets config->agent to a protocol with config->threshold, by its name in guarantees (lab_protocol_name())
- * and, unless NULL, how its counter is kept: "rmw", "lwt" or "column". False when there is no such protocol.
+ * and, unless NULL, how its counter is kept: "rmw", "lwt" or "counter". False when there is no such protocol.
  * The settings of time are the core's defaults. */
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config);
 /* Prints a path, a step per line, and what is wrong at its end. */

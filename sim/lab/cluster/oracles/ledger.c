@@ -544,7 +544,8 @@ bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
 {
     if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)
         return true;
-    uint64_t most = sim_queue_pushed(&run->queue), each = lab_numbers_at_once(run);
+    /* A history may have several events at one time; they are one event of the queue. */
+    uint64_t most = sim_queue_pushed(&run->queue) + 64, each = lab_numbers_at_once(run);
     most = most > UINT64_MAX / each ? UINT64_MAX : most * each;
     return bucket >= 0 && (uint64_t)bucket <= most;
 }

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the tables and the stories of docs/proof.md, between its markers.
+
+    proof.py PROGRAM
+
+The tables come from docs/proof.json, which `tests/explore/worlds.py PROGRAM --write` records; the stories are printed by
+the program itself.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ORDER = ["findable", "newest", "monotone", "no_gaps", "no_duplicates", "filled", "available"]
+STORIES = {
+    "single": ["--protocol", "single", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "1", "--faults",
+               "none"],
+    "unsafe": ["--protocol", "three-state", "--lead", "1s", "--cache", "2s", "--rows", "3", "--fires", "1", "--seconds",
+               "3", "--faults", "none"],
+    "late": ["--protocol", "three-state", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "2", "--faults",
+             "late"],
+}
+
+
+def rows(record):
+    """A line per protocol: worlds, states, and each guarantee: holds, or in how many steps it breaks."""
+    protocols = {}
+    for name, seen in record.items():
+        protocol, options = name.split(": ", 1)
+        protocols.setdefault(protocol, []).append((options, seen))
+    yield "| protocol | worlds | states | " + " | ".join(f"`{g}`" for g in ORDER) + " |"
+    yield "|---|--:|--:|" + "---|" * len(ORDER)
+    for protocol, worlds in protocols.items():
+        cells = []
+        for guarantee in ORDER:
+            broken = [seen["broken"][guarantee] for _, seen in worlds if guarantee in seen["broken"]]
+            asked = any(guarantee in seen["holds"] or guarantee in seen["broken"] for _, seen in worlds)
+            cells.append("-" if not asked else "holds" if not broken else f"{min(broken)} steps")
+        states = sum(seen["states"] for _, seen in worlds)
+        yield f"| `{protocol}` | {len(worlds)} | {states:,} | " + " | ".join(cells) + " |"
+
+
+def worlds(record):
+    yield "| world | states | broken, in steps |"
+    yield "|---|--:|---|"
+    for name, seen in record.items():
+        broken = ", ".join(f"`{g}` {n}" for g, n in seen["broken"].items())
+        protocol, options = name.split(": ", 1)
+        yield f"| {protocol}: `{options}` | {seen['states']:,} | {broken or '-'} |"
+
+
+def story(program, options):
+    text = subprocess.run([program, "explore", "--quiet"] + options, capture_output=True, text=True).stdout
+    paragraphs = text.split("\n\n")
+    guarantee = text.split("ways to break ")[1].split(":")[0]
+    yield f"$ bucketlab explore {' '.join(options)}"
+    yield f"One of the shortest ways to break {guarantee}:"
+    yield from next(p for p in paragraphs if "agent A" in p).split("\n")
+
+
+def main():
+    program, page = sys.argv[1], HERE / "proof.md"
+    record = json.loads((HERE / "proof.json").read_text())
+    parts = {"protocols": list(rows(record)), "worlds": list(worlds(record))}
+    for name, options in STORIES.items():
+        parts[name] = ["```", *story(program, options), "```"]
+    text = page.read_text()
+    for name, lines in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        head, rest = text.split(begin)
+        text = head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    page.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Explores worlds of every protocol, and compares what holds in them with docs/proof.json.
+
+Aim: the protocols keep in every schedule what docs/proof.md says. Method: `bucketlab explore` of each world below; what
+breaks, in how many steps, and the number of states must be as recorded. The counter-example of each world, written as a
+history, must break the same guarantee by the lab's own oracles (`bucketlab judge`).
+
+    worlds.py PROGRAM [--all] [--write]
+
+Without --all, only worlds that take less than a second. --write explores all of them and records what it saw.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+RECORD = HERE.parent.parent / "docs" / "proof.json"
+FEW = 300_000  # states that take less than a second
+
+COUNTERS = ("rmw", "lwt", "counter")
+FAULTY = "late,unknown,refused,crash"
+
+
+def worlds():
+    """The worlds: protocol, counter or None, and the other options."""
+    for counter in COUNTERS:
+        yield "single", counter, "--agents 1 --rows 3 --fires 3 --threshold 2 --faults none"
+        yield "single", counter, "--rows 3 --fires 3 --threshold 2 --seconds 1 --faults none"
+        yield "single", counter, f"--rows 3 --fires 3 --threshold 2 --seconds 1 --faults {FAULTY}"
+        yield "locked", counter, "--seconds 2 --faults none"
+        yield "locked", counter, "--seconds 3 --faults late,crash"
+        yield "three-state", counter, "--lead 2s --cache 1s --rows 3 --faults none"
+        yield "three-state", counter, "--lead 1s --cache 2s --rows 3 --fires 1 --seconds 3 --faults none"
+        yield "three-state", counter, f"--lead 2s --cache 1s --rows 3 --fires 3 --threshold 2 --seconds 2 --faults {FAULTY}"
+        yield "three-state", counter, "--lead 4s --cache 1s --seconds 5 --faults skew"
+    yield "guarded", None, "--reads 1 --seconds 2 --faults none"
+    yield "guarded", None, "--reads 1 --seconds 2 --faults skew"
+    yield "guarded", None, f"--reads 1 --seconds 2 --faults {FAULTY}"
+    yield "guarded", None, "--rows 3 --fires 2 --reads 1 --seconds 3 --faults skew,pause"
+    yield "guarded", None, "--agents 3 --rows 3 --fires 1 --seconds 2 --grant 1s --faults none"
+    yield "guarded", None, "--operations 2 --agents 2 --rows 2 --fires 1 --seconds 2 --faults late"
+    yield "weighted, guarded", None, "--reads 1 --seconds 2 --faults none"
+    for source in ("counter", "lwt", "lease", "incremental", "scan", "memory"):
+        yield f"count, {source}", None, "--rows 3 --reads 1 --seconds 1 --faults none"
+        yield f"count, {source}", None, f"--rows 3 --seconds 1 --faults {FAULTY}"
+
+
+def command_of(program, world):
+    protocol, counter, options = world
+    return ([program, "explore", "--quiet", "--protocol", protocol] + (["--counter", counter] if counter else []) +
+            options.split())
+
+
+def explore(program, world):
+    run = subprocess.run(command_of(program, world) + ["--json"], capture_output=True, text=True)
+    assert run.returncode in (0, 1) and run.stdout, f"{world}: exit {run.returncode}: {run.stderr}"
+    answer = json.loads(run.stdout)
+    assert answer["exhausted"], world
+    return {"states": answer["states"], "transitions": answer["transitions"],
+            "holds": [g["name"] for g in answer["guarantees"] if g["holds"]],
+            "broken": {g["name"]: g["steps"] for g in answer["guarantees"] if not g["holds"]},
+            "guaranteed": [g["name"] for g in answer["guarantees"] if g["guaranteed"]],
+            "never": [s["name"] for s in answer["sometimes"] if not s["reached"]]}
+
+
+def judge(program, world, broken):
+    """The lab's oracles break the guarantee of the shortest counter-example, too."""
+    shortest = min(broken, key=lambda name: broken[name])
+    with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
+        history = pathlib.Path(folder) / "broken.log"
+        subprocess.run(command_of(program, world) + ["--json", "--history", history], capture_output=True)
+        run = subprocess.run([program, "judge", f"{history}.yaml", history, "--json", "--quiet"], capture_output=True,
+                             text=True)
+        assert run.stdout, f"{world}: {run.stderr}"
+        metrics = json.loads(run.stdout)["strategies"][0]["metrics"]
+        names = [n for n in broken if broken[n] == broken[shortest]]
+        assert any(metrics[f"oracle.{name}.violations"] for name in names), f"{world}: judge finds no break of {names}"
+
+
+def key(world):
+    return ", ".join(part for part in world[:2] if part) + ": " + world[2]
+
+
+def main():
+    program = sys.argv[1]
+    is_all = "--all" in sys.argv or "--write" in sys.argv
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    seen = {}
+    for world in worlds():
+        if not is_all and record[key(world)]["states"] > FEW:
+            continue
+        seen[key(world)] = explore(program, world)
+        if seen[key(world)]["broken"]:
+            judge(program, world, seen[key(world)]["broken"])
+        if "--write" not in sys.argv:
+            assert seen[key(world)] == record[key(world)], f"{key(world)}\n{seen[key(world)]}\n{record[key(world)]}"
+    if "--write" in sys.argv:
+        RECORD.write_text(json.dumps(seen, indent=1) + "\n")
+    print(f"{len(seen)} worlds as recorded")
+
+
+if __name__ == "__main__":
+    main()
