@@ -32,6 +32,7 @@ COMMANDS = [
     ["run", "agents.yaml", "--no-charts", "--trace-events", "history.txt", "--trace-format", "record"],
     ["why", "agents.yaml"],
     ["judge", "agents.yaml", "history.txt"],
+    ["explore", "--protocol", "three-state", "--faults", "none", "--history", "path.log"],
     ["sweep", "sweep.yaml", "--csv", "sweep.csv"],
     ["merge", "bucketlab.db", "--db", "merged.db"],
     ["cql", "small.yaml"],
