@@ -16,6 +16,7 @@ cp "$folder"/chat-channels-{summary,partitions-rows,partitions-bytes,survival-ro
 python3 -B docs/charts.py "$bucketlab"
 python3 -B docs/costs.py --write docs/strategies.md "$bucketlab"
 python3 -B docs/facts.py "$bucketlab"
+python3 -B docs/proof.py "$bucketlab"
 python3 -B docs/tutorial.py "$bucketlab"
 
 python3 - "$folder/run.txt" <<'PYTHON'

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["findable", "newest", "monotone", "no_gaps", "no_duplicates", "filled", "available"]
 STORIES = {
     "single": ["--protocol", "single", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "1", "--faults",
-               "none"],
+               "late"],
     "unsafe": ["--protocol", "three-state", "--lead", "1s", "--cache", "2s", "--rows", "3", "--fires", "1", "--seconds",
                "3", "--faults", "none"],
     "late": ["--protocol", "three-state", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "2", "--faults",

@@ -135,7 +135,8 @@ static bool expand(struct worker *worker, const struct node *node, uint32_t want
     size_t count = explore_moves(search->space, &node->world, moves);
     if (count == SIZE_MAX)
         return false;
-    /* The table is much larger than a processor's cache, so its lines are requested before they are needed. */
+    /* The table is much larger than a processor's cache, so its lines are requested before they are needed.
+     */
     uint64_t fingerprints[MOVES_MAX];
     for (size_t i = 0; i < count; i++) {
         fingerprints[i] = explore_fingerprint(search->space, &moves[i].to);
@@ -290,9 +291,7 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
     out->depth = search->level;
     out->frontier = search->current.count;
     out->is_complete = search->current.count == 0;
-    out->probes = explore_probes(search->space);
-    out->judged = explore_judged(search->space);
-    explore_sizes(search->space, &out->memories, &out->stores);
+    explore_fill(search->space, out);
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
         if (atomic_load(&search->broken[o]) == 0)
             continue;

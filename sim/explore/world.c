@@ -5,6 +5,7 @@
 #include "world.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,72 +186,90 @@ static int64_t newest_left(const struct space *space, const struct store *store)
     return store->state[BK_BUCKET] - (space->config.agent.coordination == BK_THREE_STATE);
 }
 
+/* What is broken, and, for one of the guarantees, what is wrong. */
+struct verdict {
+    uint32_t broken;
+    enum lab_oracle told;
+    char *text; /* NULL: nothing is told */
+    size_t size;
+};
+
+static void breaks(struct verdict *verdict, enum lab_oracle oracle, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void breaks(struct verdict *verdict, enum lab_oracle oracle, const char *format, ...)
+{
+    verdict->broken |= 1u << oracle;
+    if (verdict->text == NULL || verdict->told != oracle)
+        return;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(verdict->text, verdict->size, format, values);
+    va_end(values);
+}
+
+/* The lowest and the highest bucket that holds a row; -1: none. */
 static int lowest_bucket(uint8_t buckets)
 {
-    int bucket = 0;
-    while ((buckets >> bucket & 1) == 0)
-        bucket++;
-    return bucket;
+    return buckets == 0 ? -1 : __builtin_ctz(buckets);
 }
 
 static int highest_bucket(uint8_t buckets)
 {
-    int bucket = 7;
-    while ((buckets >> bucket & 1) == 0)
-        bucket--;
-    return bucket;
+    return buckets == 0 ? -1 : 31 - __builtin_clz(buckets);
 }
 
-/* Whether a reader that reads the state now begins below an acknowledged row. */
-static bool is_hidden(const struct space *space, const struct store *store, unsigned row)
+static void judge_row(const struct space *space, const struct store *store, unsigned x,
+                      struct verdict *verdict)
 {
-    return space->has_state && (store->acknowledged >> row & 1) && store->buckets[row] != 0 &&
-           lowest_bucket(store->buckets[row]) > store->state[BK_BUCKET];
-}
-
-static uint32_t judge_rows(const struct space *space, const struct store *store)
-{
-    uint32_t broken = 0;
-    for (unsigned x = 0; x < space->config.rows; x++) {
-        if (store->buckets[x] == 0)
+    int low = lowest_bucket(store->buckets[x]), top = highest_bucket(store->buckets[x]);
+    int newest = (int)store->state[BK_BUCKET];
+    if (low != top)
+        breaks(verdict, LAB_ORACLE_NO_DUPLICATES, "row %u is in bucket %d and in bucket %d", x, low, top);
+    if (space->reads_are_judged && store->missed >> x & 1)
+        breaks(verdict, LAB_ORACLE_FINDABLE,
+               "row %u in bucket %d was acknowledged before a read began, which missed it", x, low);
+    if (space->has_state && store->acknowledged >> x & 1 && low > newest)
+        breaks(verdict, LAB_ORACLE_FINDABLE,
+               "row %u is acknowledged in bucket %d, and a reader begins at bucket %d", x, low, newest);
+    for (unsigned y = 0; y < space->config.rows; y++) {
+        int below = lowest_bucket(store->buckets[y]);
+        if (below < 0 || below >= top || store->times[y] < store->times[x])
             continue;
-        int top = highest_bucket(store->buckets[x]);
-        if (top != lowest_bucket(store->buckets[x]))
-            broken |= 1u << LAB_ORACLE_NO_DUPLICATES;
-        if (is_hidden(space, store, x))
-            broken |= 1u << LAB_ORACLE_FINDABLE;
-        for (unsigned y = 0; y < space->config.rows; y++) {
-            if (store->buckets[y] == 0 || lowest_bucket(store->buckets[y]) >= top)
-                continue;
-            broken |= store->times[y] > store->times[x] ? 1u << LAB_ORACLE_NEWEST : 0;
-            broken |= store->times[y] >= store->times[x] ? 1u << LAB_ORACLE_MONOTONE : 0;
-        }
+        bool is_later = store->times[y] > store->times[x];
+        static const char *const format = "row %u is in bucket %d, and row %u, which is %s, in bucket %d";
+        if (is_later)
+            breaks(verdict, LAB_ORACLE_NEWEST, format, x, top, y, "later", below);
+        breaks(verdict, LAB_ORACLE_MONOTONE, format, x, top, y, is_later ? "later" : "of the same time",
+               below);
     }
-    return broken;
 }
 
-static uint32_t judge(const struct space *space, const struct store *store)
+static void judge(const struct space *space, const struct store *store, struct verdict *verdict)
 {
-    uint32_t broken = judge_rows(space, store);
-    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
-        unsigned rows = 0;
+    for (unsigned x = 0; x < space->config.rows; x++)
+        judge_row(space, store, x, verdict);
+    for (unsigned bucket = 0; (int64_t)bucket < newest_left(space, store) && bucket < BUCKETS_MAX; bucket++) {
+        bool is_empty = true;
         for (unsigned r = 0; r < space->config.rows; r++)
-            rows += store->buckets[r] >> bucket & 1;
-        broken |= rows == 0 ? 1u << LAB_ORACLE_NO_GAPS : 0;
-        broken |= store->left[bucket] != 0 && store->left[bucket] - 1u < space->config.threshold
-                      ? 1u << LAB_ORACLE_FILLED
-                      : 0;
+            is_empty = is_empty && (store->buckets[r] >> bucket & 1) == 0;
+        if (is_empty)
+            breaks(verdict, LAB_ORACLE_NO_GAPS, "bucket %u has no row, and the state names bucket %d", bucket,
+                   (int)store->state[BK_BUCKET]);
+        if (store->left[bucket] != 0 && store->left[bucket] - 1u < space->config.threshold)
+            breaks(verdict, LAB_ORACLE_FILLED, "bucket %u was left with %u counted rows, not %u", bucket,
+                   store->left[bucket] - 1u, (unsigned)space->config.threshold);
     }
-    broken |= store->missed != 0 && space->reads_are_judged ? 1u << LAB_ORACLE_FINDABLE : 0;
-    broken |= store->stuck != 0 ? 1u << LAB_ORACLE_AVAILABLE : 0;
-    return broken & space->judged;
+    if (store->stuck)
+        breaks(verdict, LAB_ORACLE_AVAILABLE, "an operation waits for nothing, and never ends");
 }
 
 static uint32_t put_store(struct space *space, const struct store *store)
 {
     uint32_t number = kept(space, pool_put(&space->stores, store, hash_of(store, sizeof *store)));
+    struct verdict verdict = {.text = NULL};
+    judge(space, store, &verdict);
     if (number != NONE)
-        space->broken[number] = judge(space, store);
+        space->broken[number] = verdict.broken & space->judged;
     return number;
 }
 
@@ -479,21 +498,10 @@ static uint32_t compute_store(struct space *space, uint32_t number, uint32_t wha
 }
 
 /* --- Steps of agents. */
-enum event {
-    EVENT_WRITE,
-    EVENT_READ,
-    EVENT_EFFECT,
-    EVENT_ANSWER,
-    EVENT_GIVE_UP,
-    EVENT_REFUSE,
-    EVENT_WAKE,
-    EVENT_DIE
-};
-
 /* What happens, as a number: kind, tick, operation and a number that depends on the kind. */
-static uint32_t event_of(enum event kind, unsigned tick, unsigned operation, uint32_t number)
+static uint32_t event_of(enum explore_move_kind kind, unsigned tick, unsigned operation, uint32_t number)
 {
-    return (uint32_t)kind << 29 | tick << 25 | operation << 23 | number;
+    return (uint32_t)kind << 28 | tick << 24 | operation << 22 | number;
 }
 
 static int64_t clock_of(const struct agent *agent, unsigned tick)
@@ -570,9 +578,9 @@ static uint64_t hash_agent(const struct space *space, const struct agent *agent)
 static uint32_t put_agent(struct space *space, struct bk_agent *core, struct agent *agent)
 {
     size_t size = bk_agent_state_size(core);
-    char *at = space->arena + space->arena_used;
-    if (space->arena_used + size > space->arena_size)
+    if (!sim_grow(&space->arena, &space->arena_size, space->arena_used + size, 1))
         return kept(space, NONE);
+    char *at = space->arena + space->arena_used;
     bk_agent_save(core, at, size);
     struct blob blob = {size, hash_of(at, size)};
     uint32_t before = space->blobs.count;
@@ -614,15 +622,15 @@ static bool begin(struct space *space, struct bk_agent *core, struct agent *agen
 
 /* Reports the outcome of a request to the agent. */
 static bool report(struct space *space, struct bk_agent *core, struct slot *slot, unsigned operation,
-                   enum event kind, int64_t now_ns, struct step *step)
+                   enum explore_move_kind kind, int64_t now_ns, struct step *step)
 {
-    struct bk_outcome outcome = {.kind = kind == EVENT_REFUSE ? BK_OUTCOME_REFUSED : BK_OUTCOME_UNKNOWN};
-    if (kind == EVENT_ANSWER) {
+    struct bk_outcome outcome = {.kind = kind == EXPLORE_REFUSE ? BK_OUTCOME_REFUSED : BK_OUTCOME_UNKNOWN};
+    if (kind == EXPLORE_ANSWER) {
         const struct answer *answer = pool_at(&space->answers, slot->outcome);
         outcome = answer->told;
         slot->seen |= slot->is_read ? (uint8_t)answer->seen : 0;
     }
-    if (kind == EVENT_GIVE_UP)
+    if (kind == EXPLORE_GIVE_UP)
         abandon(space, slot, step);
     slot->phase = IDLE;
     slot->action = slot->outcome = 0;
@@ -632,29 +640,18 @@ static bool report(struct space *space, struct bk_agent *core, struct slot *slot
 static bool happen(struct space *space, struct bk_agent *core, struct agent *agent, uint32_t event,
                    struct step *step)
 {
-    enum event kind = (enum event)(event >> 29);
-    unsigned operation = event >> 23 & 3;
-    uint32_t number = event & ((1u << 23) - 1);
-    int64_t now_ns = clock_of(agent, event >> 25 & 15);
-    switch (kind) {
-    case EVENT_WRITE:
-    case EVENT_READ:
-        return begin(space, core, agent, kind == EVENT_READ, number, now_ns);
-    case EVENT_ANSWER:
-    case EVENT_GIVE_UP:
-    case EVENT_REFUSE:
-        return report(space, core, &agent->slots[operation], operation, kind, now_ns, step);
-    case EVENT_WAKE:
+    enum explore_move_kind kind = (enum explore_move_kind)(event >> 28);
+    unsigned operation = event >> 22 & 3;
+    int64_t now_ns = clock_of(agent, event >> 24 & 15);
+    if (kind == EXPLORE_WRITE || kind == EXPLORE_READ)
+        return begin(space, core, agent, kind == EXPLORE_READ, event & ((1u << 22) - 1), now_ns);
+    if (kind == EXPLORE_WAKE)
         return refuse(space, "bk_agent_tick()", bk_agent_tick(core, now_ns));
-    case EVENT_DIE:
-        for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
-            if (agent->slots[i].phase != IDLE)
-                abandon(space, &agent->slots[i], step);
-            memset(&agent->slots[i], 0, sizeof agent->slots[i]);
-        }
-        return true;
-    case EVENT_EFFECT:
-        break;
+    if (kind != EXPLORE_DIES)
+        return report(space, core, &agent->slots[operation], operation, kind, now_ns, step);
+    for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
+        abandon(space, &agent->slots[i], step);
+        memset(&agent->slots[i], 0, sizeof agent->slots[i]);
     }
     return true;
 }
@@ -674,14 +671,14 @@ static uint32_t compute_step(struct space *space, uint32_t number, uint32_t even
     struct agent agent = *agent_at(space, number);
     struct step step;
     memset(&step, 0, sizeof step);
-    if (event >> 29 == EVENT_EFFECT) {
-        struct slot *slot = &agent.slots[event >> 23 & 3];
+    if (event >> 28 == EXPLORE_EFFECT) {
+        struct slot *slot = &agent.slots[event >> 22 & 3];
         slot->phase = ANSWERED;
-        slot->outcome = event & ((1u << 23) - 1);
+        slot->outcome = event & ((1u << 22) - 1);
         step.agent = kept(space, pool_put(&space->agents, &agent, hash_agent(space, &agent)));
     } else {
         struct bk_agent *core = NULL;
-        if (event >> 29 == EVENT_DIE)
+        if (event >> 28 == EXPLORE_DIES)
             refuse(space, "bk_agent_init()",
                    bk_agent_init(space->memory, space->memory_size, &space->config.agent, &core));
         else
@@ -699,8 +696,8 @@ static uint32_t compute_step(struct space *space, uint32_t number, uint32_t even
 static uint32_t change(struct space *space, enum memo_kind kind, uint32_t of, uint32_t what)
 {
     uint64_t slot, key = memo_key(kind, of, what);
-    uint32_t found = memo_find(space, key, &slot);
-    if (found != NONE)
+    uint32_t found = of == NONE ? NONE : memo_find(space, key, &slot);
+    if (found != NONE || of == NONE)
         return found;
     pthread_mutex_lock(&space->lock);
     found = memo_find(space, key, &slot);
@@ -749,7 +746,7 @@ uint32_t explore_broken(const struct space *space, const struct world *world)
     return space->broken[world->store];
 }
 
-static bool add_late(struct space *space, struct world *world, const uint32_t *actions, unsigned count)
+static void add_late(struct space *space, struct world *world, const uint32_t *actions, unsigned count)
 {
     struct late late = *(const struct late *)pool_at(&space->lates, world->late);
     for (unsigned i = 0; i < count; i++) {
@@ -763,6 +760,7 @@ static bool add_late(struct space *space, struct world *world, const uint32_t *a
                 moved = there;
             }
         }
+        kept(space, moved != 0 ? NONE : 0);
     }
     uint64_t hash = 1;
     for (unsigned at = 0; at < LATE_MAX && late.actions[at] != 0; at++)
@@ -770,28 +768,6 @@ static bool add_late(struct space *space, struct world *world, const uint32_t *a
     pthread_mutex_lock(&space->lock);
     world->late = kept(space, pool_put(&space->lates, &late, hash));
     pthread_mutex_unlock(&space->lock);
-    return world->late != NONE;
-}
-
-/* Appends the state that follows when the event happens to agent `at`. */
-static bool step_agent(struct space *space, struct move *move, unsigned at, uint32_t event)
-{
-    struct world *to = &move->to;
-    uint32_t number = change(space, MEMO_STEP, to->agents[at], event);
-    if (number == NONE)
-        return false;
-    const struct step *step = pool_at(&space->steps, number);
-    to->agents[at] = step->agent;
-    if (step->acknowledged != 0)
-        to->store = change(space, MEMO_STORE, to->store, STORE_ACKNOWLEDGE << 8 | step->acknowledged);
-    if (step->missed != 0 && to->store != NONE)
-        to->store = change(space, MEMO_STORE, to->store, STORE_MISS << 8 | step->missed);
-    if (step->stuck && to->store != NONE)
-        to->store = change(space, MEMO_STORE, to->store, STORE_STUCK << 8);
-    if (to->store == NONE || (step->late_count > 0 && !add_late(space, to, step->late, step->late_count)))
-        return false;
-    sort_agent(space, to, at);
-    return true;
 }
 
 struct moves {
@@ -799,24 +775,38 @@ struct moves {
     const struct world *from;
     struct move *out;
     size_t count;
-    bool is_full;
 };
 
-static struct move *next_move(struct moves *moves, enum explore_move_kind kind, unsigned agent,
-                              unsigned operation)
+static void change_store(struct space *space, struct world *world, enum store_change kind, uint32_t value)
 {
-    struct move *move = &moves->out[moves->count];
-    *move = (struct move){
-        .kind = kind, .agent = (uint8_t)agent, .operation = (uint8_t)operation, .to = *moves->from};
-    return move;
+    world->store = change(space, MEMO_STORE, world->store, (uint32_t)kind << 8 | value);
 }
 
-static void settle(struct moves *moves, bool is_made)
+/* Adds the move in which something happens to agent `at`. A full pool shows at the end. */
+static struct move *add_move(struct moves *moves, enum explore_move_kind kind, unsigned at,
+                             unsigned operation, uint32_t number)
 {
-    if (is_made)
-        moves->count++;
-    else
-        moves->is_full = true;
+    struct space *space = moves->space;
+    struct move *move = &moves->out[moves->count++];
+    *move = (struct move){
+        .kind = kind, .agent = (uint8_t)at, .operation = (uint8_t)operation, .to = *moves->from};
+    struct world *to = &move->to;
+    move->action = agent_at(space, to->agents[at])->slots[operation].action;
+    uint32_t found = change(space, MEMO_STEP, to->agents[at], event_of(kind, to->tick, operation, number));
+    if (found == NONE)
+        return move;
+    const struct step *step = pool_at(&space->steps, found);
+    to->agents[at] = step->agent;
+    if (step->acknowledged != 0)
+        change_store(space, to, STORE_ACKNOWLEDGE, step->acknowledged);
+    if (step->missed != 0)
+        change_store(space, to, STORE_MISS, step->missed);
+    if (step->stuck)
+        change_store(space, to, STORE_STUCK, 0);
+    if (step->late_count > 0)
+        add_late(space, to, step->late, step->late_count);
+    sort_agent(space, to, at);
+    return move;
 }
 
 /* Whether another agent has a change of the state under way. */
@@ -834,46 +824,31 @@ static bool is_contended(const struct space *space, const struct world *world, u
 static void move_request(struct moves *moves, unsigned at, unsigned operation)
 {
     struct space *space = moves->space;
-    unsigned tick = moves->from->tick;
-    uint32_t may = space->config.may;
+    const struct explore_config *config = &space->config;
     const struct slot *slot = &agent_at(space, moves->from->agents[at])->slots[operation];
     enum bk_action_kind kind = action_at(space, slot->action)->kind;
-    if (slot->phase == ASKED) {
-        struct move *move = next_move(moves, EXPLORE_EFFECT, at, operation);
-        uint32_t number = change(space, MEMO_EFFECT, move->to.store, slot->action);
-        if (number == NONE) {
-            moves->is_full = true;
+    bool is_asked = slot->phase == ASKED, may_fail = moves->from->faults < config->faults;
+    if (is_asked) {
+        uint32_t number = change(space, MEMO_EFFECT, moves->from->store, slot->action);
+        if (number == NONE)
             return;
-        }
+        const struct effect *effect = pool_at(&space->effects, number);
+        add_move(moves, EXPLORE_EFFECT, at, operation, effect->answer)->to.store = effect->store;
         if (changes_state(kind) && is_contended(space, moves->from, at))
             meet(space, EXPLORE_PROBE_RACED);
-        const struct effect *effect = pool_at(&space->effects, number);
-        move->to.store = effect->store;
-        move->action = slot->action;
-        settle(moves, step_agent(space, move, at, event_of(EVENT_EFFECT, 0, operation, effect->answer)));
     } else {
-        struct move *move = next_move(moves, EXPLORE_ANSWER, at, operation);
-        move->action = slot->action;
-        settle(moves, step_agent(space, move, at, event_of(EVENT_ANSWER, tick, operation, 0)));
+        add_move(moves, EXPLORE_ANSWER, at, operation, 0);
     }
-    if (moves->from->faults == space->config.faults)
-        return;
-    bool is_asked = slot->phase == ASKED;
-    bool may_give_up = is_asked ? (may & (1u << EXPLORE_LOST | 1u << EXPLORE_LATE)) != 0
-                                : (may >> EXPLORE_UNKNOWN & 1) && has_effect(kind);
-    if (may_give_up) {
-        struct move *move = next_move(moves, EXPLORE_GIVE_UP, at, operation);
+    uint32_t gives_up = is_asked           ? 1u << EXPLORE_LOST | 1u << EXPLORE_LATE
+                        : has_effect(kind) ? 1u << EXPLORE_UNKNOWN
+                                           : 0;
+    if (may_fail && (config->may & gives_up) != 0) {
+        struct move *move = add_move(moves, EXPLORE_GIVE_UP, at, operation, 0);
         move->to.faults++;
-        move->action = slot->action;
-        move->is_late = is_asked && has_effect(kind) && may >> EXPLORE_LATE & 1;
-        settle(moves, step_agent(space, move, at, event_of(EVENT_GIVE_UP, tick, operation, 0)));
+        move->is_late = is_asked && has_effect(kind) && config->may >> EXPLORE_LATE & 1;
     }
-    if (is_asked && may >> EXPLORE_REFUSED & 1) {
-        struct move *move = next_move(moves, EXPLORE_REFUSE, at, operation);
-        move->to.faults++;
-        move->action = slot->action;
-        settle(moves, step_agent(space, move, at, event_of(EVENT_REFUSE, tick, operation, 0)));
-    }
+    if (may_fail && is_asked && config->may >> EXPLORE_REFUSED & 1)
+        add_move(moves, EXPLORE_REFUSE, at, operation, 0)->to.faults++;
 }
 
 static void move_agent(struct moves *moves, unsigned at)
@@ -883,37 +858,29 @@ static void move_agent(struct moves *moves, unsigned at)
     const struct world *from = moves->from;
     const struct agent *agent = agent_at(space, from->agents[at]);
     const struct store *store = store_at(space, from->store);
-    unsigned used = 0, asked = 0;
+    int64_t now_ns = clock_of(agent, from->tick);
+    unsigned used = 0;
     for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
         used += agent->slots[i].is_used;
-        if (agent->slots[i].phase == IDLE)
-            continue;
-        asked++;
-        move_request(moves, at, i);
+        if (agent->slots[i].phase != IDLE)
+            move_request(moves, at, i);
     }
     if (used < config->agent.operations && store->taken < config->rows) {
-        struct move *move = next_move(moves, EXPLORE_WRITE, at, 0);
-        uint32_t time = (uint32_t)(clock_of(agent, from->tick) / EXPLORE_TICK_NS);
+        struct move *move = add_move(moves, EXPLORE_WRITE, at, 0, store->taken);
         move->row = store->taken;
-        move->to.store = change(space, MEMO_STORE, from->store, STORE_TAKE << 8 | time);
-        settle(moves, move->to.store != NONE &&
-                          step_agent(space, move, at, event_of(EVENT_WRITE, from->tick, 0, store->taken)));
+        change_store(space, &move->to, STORE_TAKE, (uint32_t)(now_ns / EXPLORE_TICK_NS));
     }
     if (used < config->agent.operations && from->reads < config->reads && store->taken > 0) {
-        struct move *move = next_move(moves, EXPLORE_READ, at, 0);
         uint32_t number = from->reads | (uint32_t)store->acknowledged << 4 | (store->taken - 1u) << 16;
+        struct move *move = add_move(moves, EXPLORE_READ, at, 0, number);
         move->row = from->reads;
         move->to.reads++;
-        settle(moves, step_agent(space, move, at, event_of(EVENT_READ, from->tick, 0, number)));
     }
-    if (agent->deadline_ns <= clock_of(agent, from->tick))
-        settle(moves, step_agent(space, next_move(moves, EXPLORE_WAKE, at, 0), at,
-                                 event_of(EVENT_WAKE, from->tick, 0, 0)));
-    if (used + asked > 0 && (config->may >> EXPLORE_CRASH & 1) && from->faults < config->faults) {
-        struct move *move = next_move(moves, EXPLORE_DIES, at, 0);
-        move->to.faults++;
+    if (agent->deadline_ns <= now_ns)
+        add_move(moves, EXPLORE_WAKE, at, 0, 0);
+    if (used > 0 && (config->may >> EXPLORE_CRASH & 1) && from->faults < config->faults) {
+        add_move(moves, EXPLORE_DIES, at, 0, 0)->to.faults++;
         meet(space, EXPLORE_PROBE_CRASHED);
-        settle(moves, step_agent(space, move, at, event_of(EVENT_DIE, from->tick, 0, 0)));
     }
 }
 
@@ -922,18 +889,20 @@ static void move_late(struct moves *moves)
     struct space *space = moves->space;
     struct late late = *(const struct late *)pool_at(&space->lates, moves->from->late);
     for (unsigned at = 0; at < LATE_MAX && late.actions[at] != 0; at++) {
-        struct move *move = next_move(moves, EXPLORE_LATE_EFFECT, 0, at);
-        uint32_t rest[LATE_MAX], count = 0;
+        uint32_t rest[LATE_MAX], count = 0, action = late.actions[at] - 1;
         for (unsigned i = 0; i < LATE_MAX && late.actions[i] != 0; i++)
             if (i != at)
                 rest[count++] = late.actions[i] - 1;
-        move->action = late.actions[at] - 1;
-        uint32_t number = change(space, MEMO_EFFECT, move->to.store, move->action);
+        uint32_t number = change(space, MEMO_EFFECT, moves->from->store, action);
+        if (number == NONE)
+            return;
+        struct move *move = &moves->out[moves->count++];
+        *move = (struct move){
+            .kind = EXPLORE_LATE_EFFECT, .operation = (uint8_t)at, .action = action, .to = *moves->from};
+        move->to.store = ((const struct effect *)pool_at(&space->effects, number))->store;
         move->to.late = 0;
-        if (number != NONE)
-            move->to.store = ((const struct effect *)pool_at(&space->effects, number))->store;
+        add_late(space, &move->to, rest, count);
         meet(space, EXPLORE_PROBE_TOOK_LATE);
-        settle(moves, number != NONE && add_late(space, &move->to, rest, count));
     }
 }
 
@@ -965,7 +934,7 @@ static bool keeps_waiting(const struct space *space, const struct world *world)
 
 size_t explore_moves(struct space *space, const struct world *from, struct move *out)
 {
-    struct moves moves = {space, from, out, 0, false};
+    struct moves moves = {space, from, out, 0};
     for (unsigned at = 0; at < space->config.agents; at++)
         if (at == 0 || from->agents[at] != from->agents[at - 1]) /* equal agents do the same */
             move_agent(&moves, at);
@@ -973,12 +942,12 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
     bool is_pause = keeps_waiting(space, from);
     bool may_pause = space->config.may >> EXPLORE_PAUSE & 1 && from->faults < space->config.faults;
     if (from->tick < space->config.ticks && is_unsettled(space, from) && (!is_pause || may_pause)) {
-        struct move *move = next_move(&moves, EXPLORE_TICK, 0, 0);
+        struct move *move = &moves.out[moves.count++];
+        *move = (struct move){.kind = EXPLORE_TICK, .to = *from};
         move->to.tick++;
         move->to.faults += is_pause;
-        settle(&moves, true);
     }
-    return moves.is_full ? SIZE_MAX : moves.count;
+    return atomic_load_explicit(&space->is_full, memory_order_relaxed) ? SIZE_MAX : moves.count;
 }
 
 /* --- Making a world. */
@@ -1028,12 +997,10 @@ static bool check(const struct explore_config *config, struct sim_error *error)
 
 static bool make_pools(struct space *space)
 {
-    const uint32_t many = 1u << 22;
-    space->arena_size = (size_t)1 << 32;
+    const uint32_t many = 1u << 21;
     space->memo_mask = (1u << 23) - 1;
     space->memory_size = bk_agent_size(&space->config.agent);
     space->memory = malloc(space->memory_size);
-    space->arena = malloc(space->arena_size);
     space->places = calloc(many, sizeof *space->places);
     space->broken = calloc(many, sizeof *space->broken);
     space->memo = sim_memory_zeroed((space->memo_mask + 1) * sizeof *space->memo);
@@ -1045,7 +1012,7 @@ static bool make_pools(struct space *space)
            pool_make(&space->effects, sizeof(struct effect), many) &&
            pool_make(&space->steps, sizeof(struct step), many) &&
            pool_make(&space->blobs, sizeof(struct blob), many) && space->memory != NULL &&
-           space->arena != NULL && space->places != NULL && space->broken != NULL && space->memo != NULL;
+           space->places != NULL && space->broken != NULL && space->memo != NULL;
 }
 
 struct space *explore_space(const struct explore_config *config, struct sim_error *error)
@@ -1138,20 +1105,12 @@ size_t explore_roots(struct space *space, struct world *roots, size_t capacity)
 }
 
 /* --- What others want to know. */
-uint32_t explore_judged(const struct space *space)
+void explore_fill(const struct space *space, struct explore_result *out)
 {
-    return space->judged;
-}
-
-uint32_t explore_probes(const struct space *space)
-{
-    return atomic_load(&space->probes);
-}
-
-void explore_sizes(const struct space *space, uint64_t *agents, uint64_t *stores)
-{
-    *agents = space->agents.count;
-    *stores = space->stores.count;
+    out->judged = space->judged;
+    out->probes = atomic_load(&space->probes);
+    out->memories = space->agents.count;
+    out->stores = space->stores.count;
 }
 
 bool explore_failed(const struct space *space, struct sim_error *error)
@@ -1170,43 +1129,8 @@ bool explore_failed(const struct space *space, struct sim_error *error)
 void explore_explain(const struct space *space, const struct world *world, enum lab_oracle oracle, char *text,
                      size_t size)
 {
-    const struct store *store = store_at(space, world->store);
-    snprintf(text, size, "%s is broken", lab_oracle_name(oracle));
-    for (unsigned x = 0; x < space->config.rows; x++) {
-        if (store->buckets[x] == 0)
-            continue;
-        int low = lowest_bucket(store->buckets[x]), top = highest_bucket(store->buckets[x]);
-        if (oracle == LAB_ORACLE_NO_DUPLICATES && low != top)
-            snprintf(text, size, "row %u is in bucket %d and in bucket %d", x, low, top);
-        if (oracle == LAB_ORACLE_FINDABLE && is_hidden(space, store, x))
-            snprintf(text, size, "row %u is acknowledged in bucket %d, and a reader begins at bucket %lld", x,
-                     low, (long long)store->state[BK_BUCKET]);
-        else if (oracle == LAB_ORACLE_FINDABLE && (store->missed >> x & 1))
-            snprintf(text, size, "row %u in bucket %d was acknowledged before a read began, which missed it",
-                     x, low);
-        for (unsigned y = 0; y < space->config.rows; y++) {
-            bool is_later = store->times[y] + (oracle == LAB_ORACLE_MONOTONE) > store->times[x];
-            if ((oracle == LAB_ORACLE_NEWEST || oracle == LAB_ORACLE_MONOTONE) && store->buckets[y] != 0 &&
-                is_later && lowest_bucket(store->buckets[y]) < top)
-                snprintf(text, size, "row %u is in bucket %d, and row %u, which is %s, in bucket %d", x, top,
-                         y, store->times[y] > store->times[x] ? "later" : "of the same time",
-                         lowest_bucket(store->buckets[y]));
-        }
-    }
-    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
-        if (oracle == LAB_ORACLE_FILLED && store->left[bucket] != 0 &&
-            store->left[bucket] - 1u < space->config.threshold)
-            snprintf(text, size, "bucket %d was left with %u counted rows, not %llu", bucket,
-                     store->left[bucket] - 1u, (unsigned long long)space->config.threshold);
-        unsigned rows = 0;
-        for (unsigned r = 0; r < space->config.rows; r++)
-            rows += store->buckets[r] >> bucket & 1;
-        if (oracle == LAB_ORACLE_NO_GAPS && rows == 0)
-            snprintf(text, size, "bucket %d has no row, and the state names bucket %lld", bucket,
-                     (long long)store->state[BK_BUCKET]);
-    }
-    if (oracle == LAB_ORACLE_AVAILABLE)
-        snprintf(text, size, "an operation waits for nothing, and never ends");
+    struct verdict verdict = {.told = oracle, .text = text, .size = size};
+    judge(space, store_at(space, world->store), &verdict);
 }
 
 void explore_tell(const struct space *space, const struct world *from, const struct move *move,

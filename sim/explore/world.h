@@ -50,8 +50,6 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
 uint64_t explore_fingerprint(const struct space *space, const struct world *world);
 /* The guarantees that the state breaks: bit o, enum lab_oracle o. */
 uint32_t explore_broken(const struct space *space, const struct world *world);
-/* The guarantees that are asked about. */
-uint32_t explore_judged(const struct space *space);
 /* Says what is wrong in a state. */
 void explore_explain(const struct space *space, const struct world *world, enum lab_oracle oracle, char *text,
                      size_t size);
@@ -59,9 +57,8 @@ void explore_explain(const struct space *space, const struct world *world, enum 
  * to->agents. */
 void explore_tell(const struct space *space, const struct world *from, const struct move *move,
                   uint8_t *names, struct explore_step *out);
-uint32_t explore_probes(const struct space *space);
-/* How many different agents, and stores, were met. */
-void explore_sizes(const struct space *space, uint64_t *agents, uint64_t *stores);
+/* Fills in what the world knows: judged, probes, memories and stores. */
+void explore_fill(const struct space *space, struct explore_result *out);
 bool explore_failed(const struct space *space, struct sim_error *error);
 
 #endif

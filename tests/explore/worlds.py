@@ -67,8 +67,8 @@ def explore(program, world):
 
 
 def judge(program, world, broken):
-    """The lab's oracles break the guarantee of the shortest counter-example, too."""
-    shortest = min(broken, key=lambda name: broken[name])
+    """The lab's oracles break the guarantee of the counter-example that is told, too."""
+    name = next(iter(broken))
     with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
         history = pathlib.Path(folder) / "broken.log"
         subprocess.run(command_of(program, world) + ["--json", "--history", history], capture_output=True)
@@ -76,8 +76,7 @@ def judge(program, world, broken):
                              text=True)
         assert run.stdout, f"{world}: {run.stderr}"
         metrics = json.loads(run.stdout)["strategies"][0]["metrics"]
-        names = [n for n in broken if broken[n] == broken[shortest]]
-        assert any(metrics[f"oracle.{name}.violations"] for name in names), f"{world}: judge finds no break of {names}"
+        assert metrics[f"oracle.{name}.violations"] > 0, f"{world}: judge finds no break of {name}"
 
 
 def key(world):

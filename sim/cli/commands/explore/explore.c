@@ -40,12 +40,10 @@ static const struct cli_option options[] = {
     {"retries", "N", "retries of a request, 0 to 9 (default 1)"},
     {"states", "N", "stop after this many states"},
     {"memory", "SIZE", "size of the table of states, 16 bytes each (default 1GiB)"},
-    CLI_OPTION_JOBS,
+    {CLI_OPTION_JOBS},
     {"history", "FILE",
      "write the shortest counter-example as a history, and its\n"
      "scenario as FILE.yaml: `bucketlab judge FILE.yaml FILE`"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
 struct job {
@@ -110,9 +108,9 @@ static bool read_world(const struct cli_args *args, struct explore_config *confi
         !read_number(args, "most-faults", 0, 9, &config->faults, error) ||
         !cli_whole(args, "threshold", 1, 9, &config->threshold, error) ||
         !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error) ||
-        !cli_jobs(args, &config->threads, error) ||
         !read_faults(cli_value(args, "faults", "all"), &config->may, error))
         return false;
+    config->threads = args->jobs;
     config->fires = (1u << fires) - 1;
     uint64_t bytes = config->memory_bytes;
     const char *wrong = lab_quantity_bytes(cli_value(args, "memory", "1GiB"), &bytes);
@@ -124,7 +122,7 @@ static bool read_duration(const struct cli_args *args, const char *name, int64_t
                           struct sim_error *error)
 {
     *out = standard_ns;
-    if (!cli_duration_option(args, name, out, error))
+    if (!cli_duration(args, name, EXPLORE_TICK_NS, out, error))
         return false;
     return *out % EXPLORE_TICK_NS == 0 ||
            sim_fail(error, SIM_ERROR_INPUT, "--%s: time passes in whole seconds", name);
@@ -196,7 +194,7 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     struct bk_agent_config *agent = &config->agent, own = *agent;
     own.cache_ttl_ns = EXPLORE_TICK_NS;
     own.lead_ns = own.grant_ns = own.lock_lasts_ns = 2 * EXPLORE_TICK_NS;
-    if (cli_argument_count(args) > 0 && !read_scenario(args, &own, job->protocol, error))
+    if (args->count > 0 && !read_scenario(args, &own, job->protocol, error))
         return false;
     uint32_t retries = 1, operations = 1;
     if (!read_duration(args, "cache", own.cache_ttl_ns, &agent->cache_ttl_ns, error) ||
@@ -214,7 +212,7 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     agent->clock_bound_ns = config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0;
     agent->agent_id = 1;
     job->history = cli_value(args, "history", NULL);
-    return job->history == NULL || cli_text_file_check("history", job->history, error);
+    return cli_file_check("history", job->history, error);
 }
 
 /* --- What was found. */
@@ -257,13 +255,15 @@ static const struct explore_break *break_of(const struct explore_result *result,
     return NULL;
 }
 
-static const struct explore_break *shortest(const struct explore_result *result)
+/* The counter-example that is told: of a broken guarantee, else of what is not guaranteed; of several the
+ * first in the order of the oracles, which begins with rows that readers miss. */
+static const struct explore_break *worst(const struct job *job)
 {
-    const struct explore_break *best = NULL;
+    const struct explore_result *result = &job->result;
     for (uint32_t i = 0; i < result->broken_count; i++)
-        if (best == NULL || result->broken[i].steps < best->steps)
-            best = &result->broken[i];
-    return best;
+        if (is_guaranteed(job, result->broken[i].oracle))
+            return &result->broken[i];
+    return result->broken_count > 0 ? &result->broken[0] : NULL;
 }
 
 /* What the world could have met. */
@@ -301,7 +301,7 @@ static json_t *as_json(const struct job *job)
                 cli_json_append(sometimes, CLI_OBJECT({"name", json_string(probes[p])},
                                                       {"reached", json_boolean(result->probes >> p & 1)}));
     double seconds = (double)(job->elapsed_ms > 0 ? job->elapsed_ms : 1) / 1e3;
-    const char *history = shortest(result) != NULL ? job->history : NULL;
+    const char *history = worst(job) != NULL ? job->history : NULL;
     return CLI_OBJECT(
         {"protocol", json_string(job->protocol)}, {"states", cli_json_whole(result->states)},
         {"transitions", cli_json_whole(result->transitions)}, {"depth", cli_json_whole(result->depth)},
@@ -334,7 +334,7 @@ static void print(const struct job *job)
 {
     const struct explore_config *config = &job->config;
     const struct explore_result *result = &job->result;
-    const struct explore_break *broken = shortest(result);
+    const struct explore_break *broken = worst(job);
     char states[CLI_NUMBER_SIZE], transitions[CLI_NUMBER_SIZE];
     cli_grouped(result->states, states);
     cli_grouped(result->transitions, transitions);
@@ -369,15 +369,14 @@ static bool write_text(const char *path, const struct job *job, const struct exp
         explore_scenario(&job->config, memory);
     else
         explore_history(&job->config, broken, memory);
-    bool is_written =
-        fclose(memory) == 0 ? cli_text_file_write(path, text, size, error) : sim_fail_memory(error);
+    bool is_written = fclose(memory) == 0 ? cli_file_write(path, text, size, error) : sim_fail_memory(error);
     free(text);
     return is_written;
 }
 
 static bool write_history(const struct job *job, struct sim_error *error)
 {
-    const struct explore_break *broken = shortest(&job->result);
+    const struct explore_break *broken = worst(job);
     if (job->history == NULL || broken == NULL)
         return true;
     size_t size = strlen(job->history) + sizeof ".yaml";
@@ -426,32 +425,23 @@ static bool search(void *context, struct lab_progress *progress, struct sim_erro
     return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted");
 }
 
-static int explore(const struct cli_args *args, struct sim_error *error)
+static bool explore(const struct cli_args *args, struct sim_error *error)
 {
     struct job job = {0};
-    struct cli_signals signals = {0};
     if (!read_config(args, &job, error))
-        return (int)error->class;
-    const struct cli_task task = {.name = "explore",
-                                  .unit = "states/s",
-                                  .is_quiet = cli_has(args, "quiet"),
-                                  .run = search,
-                                  .context = &job};
-    cli_signals_hold(&signals);
-    bool is_fine = cli_attend(&task, &signals, &job.elapsed_ms, error);
-    int code = is_fine ? 0 : cli_exit_code(&signals, error);
-    cli_signals_release(&signals);
-    if (is_fine) {
-        is_fine = write_history(&job, error);
-        if (is_fine && cli_has(args, "json"))
-            is_fine = cli_json_print(as_json(&job), error);
-        else if (is_fine)
-            print(&job);
-        is_fine = is_fine && holds(&job, error);
-        code = is_fine ? 0 : (int)error->class;
-    }
+        return false;
+    const struct cli_task task = {
+        .name = "explore", .unit = "states/s", .lost = "nothing was shown", .run = search, .context = &job};
+    bool is_fine = cli_attend(args, &task, &job.elapsed_ms, error);
+    cli_release(args);
+    is_fine = is_fine && write_history(&job, error);
+    if (is_fine && args->is_json)
+        is_fine = cli_json_print(as_json(&job), error);
+    else if (is_fine)
+        print(&job);
+    is_fine = is_fine && holds(&job, error);
     explore_result_free(&job.result);
-    return code;
+    return is_fine;
 }
 
 const struct cli_command cli_explore = {
