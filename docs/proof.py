@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the tables and the stories of docs/proof.md, between its markers.
+"""Writes the tables and the paths of docs/proof.md, between its markers.
 
     proof.py PROGRAM
 
-The tables come from docs/proof.json, which `tests/explore/worlds.py PROGRAM --write` records; the stories are printed by
+The tables come from docs/proof.json, which `tests/explore/worlds.py PROGRAM --write` records; the paths are printed by
 the program itself.
 """
 import json
@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["findable", "newest", "monotone", "no_gaps", "no_duplicates", "filled", "available"]
-STORIES = {
+PATHS = {
     "single": ["--protocol", "single", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "1", "--faults",
                "late"],
     "unsafe": ["--protocol", "three-state", "--lead", "1s", "--cache", "2s", "--rows", "3", "--fires", "1", "--seconds",
@@ -51,7 +51,7 @@ def worlds(record):
         yield f"| {protocol}: `{options}` | {seen['states']:,} | {broken or '-'} |"
 
 
-def story(program, options):
+def path(program, options):
     text = subprocess.run([program, "explore", "--quiet"] + options, capture_output=True, text=True).stdout
     paragraphs = text.split("\n\n")
     guarantee = text.split("ways to break ")[1].split(":")[0]
@@ -64,8 +64,8 @@ def main():
     program, page = sys.argv[1], HERE / "proof.md"
     record = json.loads((HERE / "proof.json").read_text())
     parts = {"protocols": list(rows(record)), "worlds": list(worlds(record))}
-    for name, options in STORIES.items():
-        parts[name] = ["```", *story(program, options), "```"]
+    for name, options in PATHS.items():
+        parts[name] = ["```", *path(program, options), "```"]
     text = page.read_text()
     for name, lines in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"

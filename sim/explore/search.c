@@ -279,7 +279,7 @@ static bool find_path(struct search *search, enum lab_oracle oracle, struct expl
         world = found[moves[i]].to;
     }
     if (is_made)
-        explore_explain(search->space, &world, oracle, out->text, sizeof out->text);
+        explore_explain(search->space, &world, out);
     free(found);
     return is_made;
 }

@@ -80,7 +80,7 @@ static uint32_t pool_put(struct pool *pool, const void *item, uint64_t hash)
 
 /* --- What is interned. No struct has padding that is not zeroed. */
 /* Registers and rows. A write that takes effect wins over all earlier ones; a late one may take effect, and
- * win, after any later one, as when its coordinator was paused and dates it anew (docs/mock.md). */
+ * win, after any later one, as when its coordinator was paused and dates it again (docs/mock.md). */
 struct store {
     int64_t state[BK_COLUMN_COUNT], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
     uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
@@ -189,8 +189,8 @@ static int64_t newest_left(const struct space *space, const struct store *store)
 /* What is broken, and, for one of the guarantees, what is wrong. */
 struct verdict {
     uint32_t broken;
-    enum lab_oracle told;
-    char *text; /* NULL: nothing is told */
+    enum lab_oracle asked;
+    char *text; /* NULL: it is not wanted */
     size_t size;
 };
 
@@ -199,7 +199,7 @@ static void breaks(struct verdict *verdict, enum lab_oracle oracle, const char *
 static void breaks(struct verdict *verdict, enum lab_oracle oracle, const char *format, ...)
 {
     verdict->broken |= 1u << oracle;
-    if (verdict->text == NULL || verdict->told != oracle)
+    if (verdict->text == NULL || verdict->asked != oracle)
         return;
     va_list values;
     va_start(values, format);
@@ -546,7 +546,7 @@ static bool take_actions(struct space *space, struct bk_agent *core, struct agen
     return !atomic_load(&space->is_full);
 }
 
-/* An operation waits for ever when none of its agent has a request or a time to wait for. */
+/* An operation never ends when none of its agent has a request or a time to wait for. */
 static bool is_stuck(const struct agent *agent)
 {
     bool is_used = false;
@@ -1126,11 +1126,39 @@ bool explore_failed(const struct space *space, struct sim_error *error)
     return true;
 }
 
-void explore_explain(const struct space *space, const struct world *world, enum lab_oracle oracle, char *text,
-                     size_t size)
+/* A reader takes the rows of higher buckets first, and in a bucket the newest first. Returns the least number
+ * of rows for which these are not the newest ones. */
+static uint32_t least_read(const struct space *space, const struct store *store)
 {
-    struct verdict verdict = {.told = oracle, .text = text, .size = size};
-    judge(space, store_at(space, world->store), &verdict);
+    uint32_t read = 0, newest = 0, count = 0;
+    do {
+        int by_bucket = -1, by_time = -1;
+        for (int r = 0; r < (int)space->config.rows; r++) {
+            int bucket = lowest_bucket(store->buckets[r]);
+            if (bucket < 0)
+                continue;
+            int other = by_bucket < 0 ? -1 : lowest_bucket(store->buckets[by_bucket]);
+            if ((read >> r & 1) == 0 &&
+                (bucket > other || (bucket == other && store->times[r] > store->times[by_bucket])))
+                by_bucket = r;
+            if ((newest >> r & 1) == 0 && (by_time < 0 || store->times[r] > store->times[by_time]))
+                by_time = r;
+        }
+        if (by_bucket < 0 || by_time < 0)
+            return 1;
+        read |= 1u << by_bucket;
+        newest |= 1u << by_time;
+        count++;
+    } while (read == newest);
+    return count;
+}
+
+void explore_explain(const struct space *space, const struct world *world, struct explore_break *out)
+{
+    const struct store *store = store_at(space, world->store);
+    struct verdict verdict = {.asked = out->oracle, .text = out->text, .size = sizeof out->text};
+    judge(space, store, &verdict);
+    out->newest = out->oracle == LAB_ORACLE_NEWEST ? least_read(space, store) : 1;
 }
 
 void explore_tell(const struct space *space, const struct world *from, const struct move *move,

@@ -50,9 +50,8 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
 uint64_t explore_fingerprint(const struct space *space, const struct world *world);
 /* The guarantees that the state breaks: bit o, enum lab_oracle o. */
 uint32_t explore_broken(const struct space *space, const struct world *world);
-/* Says what is wrong in a state. */
-void explore_explain(const struct space *space, const struct world *world, enum lab_oracle oracle, char *text,
-                     size_t size);
+/* Says what is wrong in a state: sets out->text and out->newest. */
+void explore_explain(const struct space *space, const struct world *world, struct explore_break *out);
 /* Tells a move as a step. names: the agents' numbers in the order of from->agents; it becomes that of
  * to->agents. */
 void explore_tell(const struct space *space, const struct world *from, const struct move *move,

@@ -67,7 +67,7 @@ def explore(program, world):
 
 
 def judge(program, world, broken):
-    """The lab's oracles break the guarantee of the counter-example that is told, too."""
+    """The lab's oracles break the guarantee of the counter-example that is printed, too."""
     name = next(iter(broken))
     with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
         history = pathlib.Path(folder) / "broken.log"

@@ -255,7 +255,7 @@ static const struct explore_break *break_of(const struct explore_result *result,
     return NULL;
 }
 
-/* The counter-example that is told: of a broken guarantee, else of what is not guaranteed; of several the
+/* The counter-example that is printed: of a broken guarantee, else of what is not guaranteed; of several the
  * first in the order of the oracles, which begins with rows that readers miss. */
 static const struct explore_break *worst(const struct job *job)
 {
@@ -346,7 +346,7 @@ static void print(const struct job *job)
             printf("  never met: %s\n", probes[p]);
     if (broken != NULL) {
         printf("\nOne of the shortest ways to break %s:\n\n", lab_oracle_name(broken->oracle));
-        explore_story(config, broken, stdout);
+        explore_print_path(config, broken, stdout);
     }
     double odds = (double)result->states * (double)result->states / 36893488147419103232.0;
     printf("\n%s states, %s transitions, %u steps deep, %s, in %.1f s; two states were taken for one with a "
@@ -357,18 +357,14 @@ static void print(const struct job *job)
            (double)job->elapsed_ms / 1e3, odds);
 }
 
-static bool write_text(const char *path, const struct job *job, const struct explore_break *broken,
-                       struct sim_error *error)
+static bool write_text(const char *path, const struct job *job, bool is_scenario, struct sim_error *error)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     if (memory == NULL)
         return sim_fail_memory(error);
-    if (broken == NULL)
-        explore_scenario(&job->config, memory);
-    else
-        explore_history(&job->config, broken, memory);
+    (is_scenario ? explore_scenario : explore_history)(&job->config, worst(job), memory);
     bool is_written = fclose(memory) == 0 ? cli_file_write(path, text, size, error) : sim_fail_memory(error);
     free(text);
     return is_written;
@@ -376,17 +372,12 @@ static bool write_text(const char *path, const struct job *job, const struct exp
 
 static bool write_history(const struct job *job, struct sim_error *error)
 {
-    const struct explore_break *broken = worst(job);
-    if (job->history == NULL || broken == NULL)
+    char scenario[4096];
+    if (job->history == NULL || worst(job) == NULL)
         return true;
-    size_t size = strlen(job->history) + sizeof ".yaml";
-    char *scenario = malloc(size);
-    if (scenario == NULL)
-        return sim_fail_memory(error);
-    snprintf(scenario, size, "%s.yaml", job->history);
-    bool is_written = write_text(job->history, job, broken, error) && write_text(scenario, job, NULL, error);
-    free(scenario);
-    return is_written;
+    if ((size_t)snprintf(scenario, sizeof scenario, "%s.yaml", job->history) >= sizeof scenario)
+        return sim_fail(error, SIM_ERROR_INPUT, "--history: the name is too long");
+    return write_text(job->history, job, false, error) && write_text(scenario, job, true, error);
 }
 
 /* A guarantee that is broken is an error, and so is a search that met nothing of what it is for. */

@@ -99,6 +99,7 @@ struct explore_step {
 struct explore_break {
     enum lab_oracle oracle;
     uint32_t steps;
+    uint32_t newest; /* of `newest`: a read of this many rows gets other rows than the newest; else 1 */
     struct explore_step *path;
     char text[200]; /* what is wrong in the last state */
 };
@@ -122,15 +123,15 @@ bool explore_run(const struct explore_config *config, explore_progress *progress
                  struct explore_result *out, struct sim_error *error);
 void explore_result_free(struct explore_result *result);
 
-/* --- story.c */
+/* --- path.c */
 /* Sets config->agent to a protocol with config->threshold, by its name in guarantees (lab_protocol_name())
  * and, unless NULL, how its counter is kept: "rmw", "lwt" or "counter". False when there is no such protocol.
  * The settings of time are the core's defaults. */
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config);
 /* Prints a path, a step per line, and what is wrong at its end. */
-void explore_story(const struct explore_config *config, const struct explore_break *broken, FILE *out);
+void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out);
 /* Prints a path as a history (docs/live.md), and the scenario with which it is judged. */
 void explore_history(const struct explore_config *config, const struct explore_break *broken, FILE *out);
-void explore_scenario(const struct explore_config *config, FILE *out);
+void explore_scenario(const struct explore_config *config, const struct explore_break *broken, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a path says to others: a story for people, and a history with its scenario, which `bucketlab judge`
+/* Prints a path: for people, and as a history with its scenario, which `bucketlab judge`
  * judges by the lab's own oracles. In come the settings and the steps of a path; they are only read. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
     return false;
 }
 
-/* --- The story. */
+/* --- For people. */
 static void print_time(FILE *out, int64_t time_ns)
 {
     if (time_ns == INT64_MIN)
@@ -195,7 +195,7 @@ static void print_step(FILE *out, const struct explore_config *config, const str
     }
 }
 
-void explore_story(const struct explore_config *config, const struct explore_break *broken, FILE *out)
+void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
     for (uint32_t i = 0; i < broken->steps; i++) {
         const struct explore_step *step = &broken->path[i];
@@ -319,7 +319,7 @@ static void print_duration(FILE *out, const char *before, int64_t duration_ns)
     fprintf(out, "%s%" PRId64 "ms", before, duration_ns / 1000000);
 }
 
-void explore_scenario(const struct explore_config *config, FILE *out)
+void explore_scenario(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
     const struct bk_agent_config *agent = &config->agent;
     fprintf(out,
@@ -328,7 +328,7 @@ void explore_scenario(const struct explore_config *config, FILE *out)
             "row: {bytes: 1}\nreads: {latest: {rows: %u, rate: 1/s}}\ncluster: {nodes: 1, "
             "replication_factor: 1}\n"
             "agents: {count: %u, operations: %u, retries: %u, ",
-            config->ticks + 1, EXPLORE_ROWS_MAX + 1, config->agents, agent->operations, agent->retries);
+            config->ticks + 1, broken->newest, config->agents, agent->operations, agent->retries);
     print_duration(out, "cache_ttl: ", agent->cache_ttl_ns);
     print_duration(out, ", clock: {offset: ", config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0);
     print_duration(out, ", bound: ", agent->clock_bound_ns);
