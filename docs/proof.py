@@ -19,8 +19,8 @@ PATHS = {
                "late"],
     "unsafe": ["--protocol", "three-state", "--lead", "1s", "--cache", "2s", "--rows", "3", "--fires", "1", "--seconds",
                "3", "--faults", "none"],
-    "late": ["--protocol", "three-state", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "2", "--faults",
-             "late"],
+    "late": ["--protocol", "three-state", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "2",
+             "--faults", "late"],
 }
 
 

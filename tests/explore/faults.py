@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Explores the protocols with each seeded fault of tests/mutants that is in their code.
 
-Aim: what `explore` alone finds of them. Method: the one changed file is compiled and linked instead of the original; then
-the worlds of worlds.py, smallest first, run until a guarantee breaks that docs/proof.json says holds, or the core refuses
-a call, or an operation never ends.
+Aim: what `explore` alone finds of them. Method: the one changed file is compiled and linked instead of the
+original; then the worlds of worlds.py, smallest first, run until a guarantee breaks that docs/proof.json says holds,
+or the core refuses a call, or an operation never ends.
 
     faults.py SOURCE_DIR BUILD_DIR [--only NAME...] [--seconds N]      N: the most for a fault (default 30)
 """
@@ -98,7 +98,8 @@ def main():
         else:
             missed.append(fault.name)
     steps = [n for n in found.values() if n > 0]
-    print(f"{len(found)} of {len(found) + len(missed)} found; median {statistics.median(steps) if steps else '-'} steps")
+    median = statistics.median(steps) if steps else "-"
+    print(f"{len(found)} of {len(found) + len(missed)} found; median {median} steps")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ def worlds():
         yield "locked", counter, "--seconds 3 --faults late,crash"
         yield "three-state", counter, "--lead 2s --cache 1s --rows 3 --faults none"
         yield "three-state", counter, "--lead 1s --cache 2s --rows 3 --fires 1 --seconds 3 --faults none"
-        yield "three-state", counter, f"--lead 2s --cache 1s --rows 3 --fires 3 --threshold 2 --seconds 2 --faults {FAULTY}"
+        yield ("three-state", counter,
+               f"--lead 2s --cache 1s --rows 3 --fires 3 --threshold 2 --seconds 2 --faults {FAULTY}")
         yield "three-state", counter, "--lead 4s --cache 1s --seconds 5 --faults skew"
     yield "guarded", None, "--reads 1 --seconds 2 --faults none"
     yield "guarded", None, "--reads 1 --seconds 2 --faults skew"
