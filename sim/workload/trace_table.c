@@ -806,7 +806,7 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
                     name, trace_show(text, size).text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
-    if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1) {
+    if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX) {
         enum wl_trace_time other = table->time == WL_TIME_MS ? WL_TIME_YYYYMMDD : WL_TIME_MS;
         return FAIL(table, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name,
                     trace_show(text, size).text, wl_trace_time_name(table->time),
