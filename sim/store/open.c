@@ -295,11 +295,13 @@ static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *e
     if (fine) {
         code = sqlite3_prepare_v2(own, other, -1, &find, NULL);
         code = code == SQLITE_OK ? sqlite3_step(find) : code;
+        bool is_missing = sqlite3_column_type(find, 0) == SQLITE_NULL;
         const char *type = (const char *)sqlite3_column_text(find, 0);
         const char *name = (const char *)sqlite3_column_text(find, 1);
         if (code == SQLITE_ROW)
-            fine = type == NULL || name == NULL ? store_fail_damaged(store, "its schema", error)
-                                                : fail_schema(store, type, name, error);
+            fine = is_missing                     ? store_fail_damaged(store, "a table is missing", error)
+                   : type == NULL || name == NULL ? sim_fail_memory(error)
+                                                  : fail_schema(store, type, name, error);
         else
             fine = code == SQLITE_DONE || sim_fail_memory(error);
     }

@@ -49,8 +49,8 @@ class NodeTest(ProgramTest):
         self.node(write="3ms")
         self.assertNotEqual(self.run_program("replay", "last", "--quiet")[0], 0)
         os.remove(os.path.join(self.folder, "measured.json"))
-        self.assertIn("measured.json: the measured node cannot be opened: No such file or directory; "
-                      "tests/cassandra5/latency.py writes one", self.bad(2, "run", "slow.yaml", "--quiet"))
+        self.assertIn("measured.json:1:1: cannot be opened: No such file or directory; check the name",
+                      self.bad(2, "run", "slow.yaml", "--quiet"))
 
     def test_the_node_file_is_never_overwritten(self):
         self.node(write="2ms")

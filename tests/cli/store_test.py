@@ -28,8 +28,8 @@ class StoreTest(ProgramTest):
         run = self.good("run", "small.yaml", "--no-charts", "--quiet", "--set", "strategies[2].count.rows=500")
         show = self.good("show", "last")
         self.assertTrue(show.startswith(run.split("\nrun 1 in")[0]), show)
-        self.assertIn("  count          count: rows 500, counter external\n", show)
-        self.assertIn("  probabilistic  probabilistic: bits 4, threshold 40\n", show)
+        self.assertIn("  count          count: {rows: 500, counter: external}\n", show)
+        self.assertIn("  probabilistic  probabilistic: {bits: 4, threshold: 40}\n", show)
         self.assertIn("--set 'strategies[2].count.rows=500'", show)
         self.assertIn("again: bucketlab replay 1 --db bucketlab.db\n", show)
 
@@ -58,9 +58,10 @@ class StoreTest(ProgramTest):
                                for i, one in enumerate(sources))
         self.write("ways.yaml", SMALL.split("strategies:")[0] + f"strategies: [{strategies}]\n")
         self.good("run", "ways.yaml", "--no-charts", "--quiet")
-        told = [line.split(": ", 1)[1] for line in self.good("show", "last").splitlines() if " count: rows" in line]
-        self.assertEqual(told, ["rows 100, counter counter", "rows 100, counter lease, batch 50",
-                                "rows 100, counter scan, every 1 row", "rows 100, counter incremental, every 7 rows"])
+        told = [line.split(": ", 1)[1] for line in self.good("show", "last").splitlines() if " count: {rows" in line]
+        self.assertEqual(told, ["{rows: 100, counter: counter}", "{rows: 100, counter: lease, batch: 50}",
+                                "{rows: 100, counter: scan, every_rows: 1}",
+                                "{rows: 100, counter: incremental, every_rows: 7}"])
 
     def test_locks_are_distinguished(self):
         self.write("locks.yaml", SMALL.split("reads:")[0] + "agents: {count: 2}\nstrategies:\n" + "".join(
@@ -68,8 +69,8 @@ class StoreTest(ProgramTest):
             for label, lock in [("one", "{lasts: 3s, backoff: 50ms}"), ("two", "{lasts: 4s, backoff: 50ms}")]))
         self.good("run", "locks.yaml", "--no-charts", "--set", "duration=1h")
         shown = self.good("show", "1")
-        self.assertIn("locked, counter rmw, locks of 3s, back-off 50ms", " ".join(shown.split()))
-        self.assertIn("locked, counter rmw, locks of 4s, back-off 50ms", " ".join(shown.split()))
+        self.assertIn("coordination: locked, lock: {lasts: 3s, backoff: 50ms}", " ".join(shown.split()))
+        self.assertIn("coordination: locked, lock: {lasts: 4s, backoff: 50ms}", " ".join(shown.split()))
 
     def test_long_sentences_are_broken(self):
         about = "wörds and words " * 20

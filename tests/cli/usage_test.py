@@ -8,7 +8,8 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["init", "run", "why", "sweep", "merge", "cql", "fuzz", "judge", "odds", "tune", "check", "runs", "show",
+COMMANDS = ["init", "run", "why", "sweep", "merge", "cql", "fuzz", "explore", "judge", "odds", "tune", "check", "runs",
+            "show",
             "diff", "report", "import", "watch", "export", "replay", "ids", "trace", "token", "bucket-of"]
 
 

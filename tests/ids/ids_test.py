@@ -152,7 +152,7 @@ class IdsTest(ProgramTest):
         self.assertIn("no column 'id'", self.bad(2, "ids", "few.csv", "--column", "id"))
         self.write("twice.csv", "id,x,id\n" + "".join(f"{one},1,{one}\n" for one in ids))
         self.assertIn("twice.csv:1: more than one column 'id' in", self.bad(2, "ids", "twice.csv", "--column", "id"))
-        self.assertIn("no kind 'guid'", self.bad(2, "ids", "few.csv", "--kind", "guid"))
+        self.assertIn("--kind guid: choose timeuuid, ", self.bad(2, "ids", "few.csv", "--kind", "guid"))
         self.assertIn("--bits", self.bad(2, "ids", "few.csv", "--bits", "33"))
         self.assertIn("nowhere.csv", self.bad(2, "ids", "nowhere.csv"))
 

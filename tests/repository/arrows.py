@@ -23,7 +23,7 @@ OUTSIDE = {
     "zlib": ["sim/workload"],
     "zstd": ["sim/workload"],
     "mpi": ["sim/ranks"],
-    "pthread": ["sim/kernel", "sim/lab/stream", "sim/lab/team", "sim/ranks", "sim/cli"],
+    "pthread": ["sim/kernel", "sim/explore", "sim/lab/stream", "sim/lab/team", "sim/ranks", "sim/cli"],
     "threads.h": ["sim/cli"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)', re.M)

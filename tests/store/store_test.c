@@ -9,7 +9,6 @@
 #include <math.h>
 #include <time.h>
 
-
 static void test_run_saved_and_loaded_is_equal(void **state)
 {
     struct folder *folder = *state;

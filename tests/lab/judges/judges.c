@@ -366,6 +366,5 @@ static const struct cluster_observer latencies = {
     .name = "latencies", .wants = wants_latencies, .on_event = cluster_latencies_hear};
 
 const struct cluster_observer *const cluster_observers[] = {
-    &cluster_event_trace, &cluster_history, &cluster_oracles,
-    &cluster_views,       &latencies,       &cluster_twins,
-    &cluster_judges,      NULL};
+    &cluster_event_trace, &cluster_history, &cluster_oracles, &cluster_views,
+    &latencies,           &cluster_twins,   &cluster_judges,  NULL};

@@ -51,8 +51,8 @@ bool twin_choice(const struct answer *answer);
 bool twin_rule(const struct answer *answer);
 /* The rule of choice itself. */
 size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance);
-/* answers_contest.c: a search with some seeds, and whether `run`, `tune` with the run's seed, and `check` judge
- * alike. */
+/* answers_contest.c: a search with some seeds, and whether `run`, `tune` with the run's seed, and `check`
+ * judge alike. */
 bool twin_tune(const struct answer *answer);
 bool twin_agree(const struct answer *answer);
 

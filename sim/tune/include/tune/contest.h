@@ -153,9 +153,9 @@ struct tune_contest {
     size_t left_out;    /* the scenario's own settings that change during the run or cannot be simulated */
     size_t recommended; /* SIZE_MAX: none */
     size_t margin_count;
-    struct tune_margin *margins; /* first that of the recommended setting, then those of the best of each
-                                    other kind, with and without a sequence number in the rows */
-    size_t led;                  /* the entrant whose lead is judged; SIZE_MAX if none has a lead */
+    struct tune_margin *margins;   /* first that of the recommended setting, then those of the best of each
+                                      other kind, with and without a sequence number in the rows */
+    size_t led;                    /* the entrant whose lead is judged; SIZE_MAX if none has a lead */
     struct lab_candidate *scratch; /* of the ranking */
 };
 
