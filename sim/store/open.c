@@ -283,9 +283,12 @@ static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *e
     bool fine = (code == SQLITE_OK || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
     sqlite3_progress_handler(store->db, CHECK_STEPS, give_up, NULL);
     while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW) {
-        for (int i = 0; i < 4; i++)
-            sqlite3_bind_value(insert, i + 1, sqlite3_column_value(objects, i));
-        fine = sqlite3_step(insert) == SQLITE_DONE || sim_fail_memory(error);
+        code = SQLITE_OK;
+        for (int i = 0; i < 4 && code == SQLITE_OK; i++)
+            code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(objects, i));
+        /* A text that could not be read is null, as some are, so the error says it. */
+        bool is_read = code == SQLITE_OK && sqlite3_errcode(store->db) != SQLITE_NOMEM;
+        fine = (is_read && sqlite3_step(insert) == SQLITE_DONE) || sim_fail_memory(error);
         sqlite3_reset(insert);
     }
     fine = fine && (code == SQLITE_DONE || store_fail(store, code, error));

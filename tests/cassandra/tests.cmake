@@ -48,5 +48,6 @@ add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT
 set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)
 # The program is built together with the tests that run under the sanitizers.
 set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
+set_property(GLOBAL APPEND PROPERTY BUCKETLAB_SANITIZED cassandra_linear_history)
 add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
          $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)

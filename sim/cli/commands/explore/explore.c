@@ -19,9 +19,9 @@
 
 static const struct cli_option options[] = {
     {"protocol", "NAME",
-     "single, locked, three-state, guarded, \"count, lwt\", ...: the names\n"
-     "that `bucketlab fuzz --guarantees` prints"},
-    {"counter", "KIND", "how the counter is kept: rmw, lwt or counter (default rmw)"},
+     "single, locked, three-state, guarded, \"count, lwt\":\n"
+     "the names that `bucketlab fuzz --guarantees` prints"},
+    {"counter", "KIND", "how the counter is kept: rmw, lwt, counter (default rmw)"},
     {"agents", "N", "agents that share the key, 1 to 4 (default 2)"},
     {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
     {"fires", "N", "how many of them fire, the first ones (default 2)"},
@@ -29,14 +29,14 @@ static const struct cli_option options[] = {
     {"reads", "N", "reads of all rows, 0 to 3 (default 0)"},
     {"seconds", "N", "how often a second passes, 0 to 15 (default 4)"},
     {"faults", "LIST",
-     "what may go wrong: lost, late, unknown, refused, crash, pause,\n"
-     "skew; all; none (default all)"},
+     "what may go wrong: lost, late, unknown, refused, crash,\n"
+     "pause, skew; all; none (default all)"},
     {"most-faults", "N", "how many faults a path has at most, 0 to 9 (default 1)"},
     {"lead", "DURATION", "three-state: from a change to its date (default 2s)"},
     {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
     {"grant", "DURATION", "guarded: how long a grant lasts (default 2s)"},
     {"lock", "DURATION", "locked: how long a lock lasts (default 2s)"},
-    {"operations", "N", "operations of an agent at the same time, 1 to 4 (default 1)"},
+    {"operations", "N", "operations of an agent at a time, 1 to 4 (default 1)"},
     {"retries", "N", "retries of a request, 0 to 9 (default 1)"},
     {"states", "N", "stop after this many states"},
     {"memory", "SIZE", "size of the table of states, 16 bytes each (default 1GiB)"},

@@ -210,9 +210,11 @@ static char *rest_line(const struct cli_campaign *campaign)
     return campaign->keeps_going ? cli_line_with(line, "--keep-going") : line;
 }
 
+/* NULL: there are not so many. */
 static const struct cli_breach *breach_at(const struct cli_campaign *campaign, guint index)
 {
-    return &g_array_index(campaign->breaches, struct cli_breach, index);
+    return index >= campaign->breaches->len ? NULL
+                                            : &g_array_index(campaign->breaches, struct cli_breach, index);
 }
 
 static double rate_of(const struct cli_campaign *campaign)
