@@ -210,7 +210,7 @@ static char *rest_line(const struct cli_campaign *campaign)
     return campaign->keeps_going ? cli_line_with(line, "--keep-going") : line;
 }
 
-/* NULL: there are not so many. */
+/* NULL: there are fewer. */
 static const struct cli_breach *breach_at(const struct cli_campaign *campaign, guint index)
 {
     return index >= campaign->breaches->len ? NULL
