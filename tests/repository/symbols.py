@@ -34,8 +34,8 @@ OUTSIDE = {
     # threads for all others.
     "sim/kernel": (COMMON | FILES | {"madvise", "fprintf", "stderr", "fcntl", "fdopen", "gmtime_r", "strftime"},
                    ("pthread_attr_", "pthread_create")),
-    # Dates are read in the C locale, which the program never leaves. Folders are read in the order of names, JSON by jansson, UTF-16 by iconv(); data being sorted is stored in a
-    # temporary file.
+    # Dates are read in the C locale, which the program never leaves. Folders are read in the order of names, JSON by
+    # jansson, UTF-16 by iconv(); data being sorted is stored in a temporary file.
     "sim/workload": (COMMON | FILES | {"read", "lseek", "scandir", "mkstemp", "unlink", "write", "pread",
                                        "fmemopen", "fprintf", "fputs", "fwrite", "strndup", "strncasecmp",
                                        "strptime"}, ("inflate", "ZSTD_", "json_", "iconv")),
