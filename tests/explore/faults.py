@@ -38,7 +38,7 @@ def link_with(build, source, folder):
         at = words.index(option)
         del words[at:at + 2]
     words.remove("-MD")
-    words.append(f"-I{build}/../../core/src")
+    words.append(f"-I{build.parent.parent}/core/src")
     if subprocess.run(words, cwd=build, capture_output=True).returncode != 0:
         return None
     link = shlex.split(commands[-1].split("&&")[1])
@@ -53,7 +53,7 @@ def find(program, record, seconds):
     """Returns the guarantee that breaks, and its steps; or None."""
     end = time.monotonic() + seconds
     for world in sorted(worlds.worlds(), key=lambda w: record[worlds.key(w)]["states"]):
-        command = worlds.command_of(program, world) + ["--json", "--states", "3000000"]
+        command = worlds.command_of(program, world) + ["--json", "--states", "3000000", "--memory", "64MiB"]
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=max(1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -72,7 +72,7 @@ def find(program, record, seconds):
 
 
 def main():
-    source, build = map(pathlib.Path, sys.argv[1:3])
+    source, build = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
     seconds = float(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else 30
     only = sys.argv[sys.argv.index("--only") + 1:] if "--only" in sys.argv else []
     record = json.loads(worlds.RECORD.read_text())

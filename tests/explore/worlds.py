@@ -55,8 +55,9 @@ def command_of(program, world):
             options.split())
 
 
-def explore(program, world):
-    run = subprocess.run(command_of(program, world) + ["--json"], capture_output=True, text=True)
+def explore(program, world, history, memory):
+    run = subprocess.run(command_of(program, world) + ["--json", "--history", history, "--memory", memory],
+                         capture_output=True, text=True)
     assert run.returncode in (0, 1) and run.stdout, f"{world}: exit {run.returncode}: {run.stderr}"
     answer = json.loads(run.stdout)
     assert answer["exhausted"], world
@@ -67,17 +68,14 @@ def explore(program, world):
             "never": [s["name"] for s in answer["sometimes"] if not s["reached"]]}
 
 
-def judge(program, world, broken):
+def judge(program, world, broken, history):
     """The lab's oracles break the guarantee of the counter-example that is printed, too."""
     name = next(iter(broken))
-    with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
-        history = pathlib.Path(folder) / "broken.log"
-        subprocess.run(command_of(program, world) + ["--json", "--history", history], capture_output=True)
-        run = subprocess.run([program, "judge", f"{history}.yaml", history, "--json", "--quiet"], capture_output=True,
-                             text=True)
-        assert run.stdout, f"{world}: {run.stderr}"
-        metrics = json.loads(run.stdout)["strategies"][0]["metrics"]
-        assert metrics[f"oracle.{name}.violations"] > 0, f"{world}: judge finds no break of {name}"
+    run = subprocess.run([program, "judge", f"{history}.yaml", history, "--json", "--quiet"], capture_output=True,
+                         text=True)
+    assert run.stdout, f"{world}: {run.stderr}"
+    metrics = json.loads(run.stdout)["strategies"][0]["metrics"]
+    assert metrics[f"oracle.{name}.violations"] > 0, f"{world}: judge finds no break of {name}"
 
 
 def key(world):
@@ -92,9 +90,11 @@ def main():
     for world in worlds():
         if not is_all and record[key(world)]["states"] > FEW:
             continue
-        seen[key(world)] = explore(program, world)
-        if seen[key(world)]["broken"]:
-            judge(program, world, seen[key(world)]["broken"])
+        with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
+            history = pathlib.Path(folder) / "broken.log"
+            seen[key(world)] = explore(program, world, history, "1GiB" if is_all else "16MiB")
+            if seen[key(world)]["broken"]:
+                judge(program, world, seen[key(world)]["broken"], history)
         if "--write" not in sys.argv:
             assert seen[key(world)] == record[key(world)], f"{key(world)}\n{seen[key(world)]}\n{record[key(world)]}"
     if "--write" in sys.argv:

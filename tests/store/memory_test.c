@@ -12,7 +12,7 @@
 
 static sqlite3_mem_methods sqlite_memory;
 static long sqlite_left = ALLOCATIONS_WITHOUT_END; /* like allocations_left, for SQLite's allocations */
-static long sqlite_step = 7;
+static long sqlite_step = 17;
 
 static bool is_refused_to_sqlite(void)
 {
