@@ -91,7 +91,10 @@ def main():
             changed = pathlib.Path(folder) / pathlib.Path(file).name
             changed.write_text(text)
             program = link_with(build, str(changed), folder)
-            how = find(program, record, seconds) if program else ("does not build", 0)
+            if program is None:
+                print(f"{fault.name}: does not build alone, and does not count", flush=True)
+                continue
+            how = find(program, record, seconds)
         print(f"{fault.name}: {how[0] + ', ' + str(how[1]) + ' steps' if how else 'NOT FOUND'}", flush=True)
         if how:
             found[fault.name] = how[1]
