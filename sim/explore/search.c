@@ -18,6 +18,7 @@
 #define NO_PARENT   ((UINT64_C(1) << 40) - 1)
 #define LEVELS_MAX  255
 #define BLOCK_NODES 256
+#define THREADS_MAX 64u
 
 /* meta: parent's place (40 bits), number of the move (16), level (8). */
 struct entry {
@@ -158,6 +159,12 @@ static bool expand(struct worker *worker, const struct node *node, uint32_t want
     return true;
 }
 
+static bool has_stopped(const struct search *search)
+{
+    return atomic_load_explicit(&search->is_stopped, memory_order_relaxed) ||
+           atomic_load_explicit(&search->is_out_of_memory, memory_order_relaxed);
+}
+
 /* Guarantees that no earlier level broke. */
 static uint32_t wanted_of(const struct search *search)
 {
@@ -176,30 +183,36 @@ static void tell_progress(struct search *search)
         atomic_store(&search->is_stopped, true);
 }
 
+/* The threads that expand levels. */
+static unsigned threads_of(const struct search *search)
+{
+    unsigned threads = search->config->threads;
+    return threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
+}
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
     struct search *search = worker->search;
     struct move *moves = malloc(MOVES_MAX * sizeof *moves);
     uint32_t wanted = wanted_of(search);
-    size_t before = 0;
     if (moves == NULL)
         atomic_store(&search->is_out_of_memory, true);
-    while (moves != NULL && !atomic_load(&search->is_stopped) && !atomic_load(&search->is_out_of_memory)) {
+    while (moves != NULL && !has_stopped(search)) {
         size_t begin = atomic_fetch_add(&search->taken, BLOCK_NODES), end = begin + BLOCK_NODES;
         if (begin >= search->current.count)
             break;
-        for (size_t i = begin; i < end && i < search->current.count; i++) {
-            if (!expand(worker, &search->current.nodes[i], wanted, moves)) {
+        for (size_t i = begin; i < end && i < search->current.count && !has_stopped(search); i++) {
+            const size_t before = worker->next.count;
+            if (!expand(worker, &search->current.nodes[i], wanted, moves))
                 atomic_store(&search->is_stopped, true);
-                break;
-            }
+            /* Counted after each state, so that the table never fills up: the free entries suffice for the
+             * moves of one state in each thread. */
+            const size_t added = worker->next.count - before;
+            if (atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added >=
+                search->limit)
+                atomic_store(&search->is_stopped, true);
         }
-        uint64_t states =
-            atomic_fetch_add(&search->states, worker->next.count - before) + worker->next.count - before;
-        before = worker->next.count;
-        if (states >= search->limit)
-            atomic_store(&search->is_stopped, true);
         if (worker->is_first)
             tell_progress(search);
     }
@@ -210,12 +223,8 @@ static void *work(void *argument)
 /* Expands the current level. Returns false when the search is to stop. */
 static bool expand_level(struct search *search)
 {
-    struct worker workers[64];
-    unsigned count = search->config->threads < 1    ? 1
-                     : search->config->threads > 64 ? 64
-                                                    : search->config->threads;
-    if (search->current.count < BLOCK_NODES)
-        count = 1;
+    struct worker workers[THREADS_MAX];
+    unsigned count = search->current.count < BLOCK_NODES ? 1 : threads_of(search);
     atomic_store(&search->taken, 0);
     for (unsigned i = 0; i < count; i++) {
         workers[i] = (struct worker){.search = search, .is_first = i == 0};
@@ -231,7 +240,7 @@ static bool expand_level(struct search *search)
                 atomic_store(&search->is_out_of_memory, true);
         free(workers[i].next.nodes);
     }
-    bool is_whole = !atomic_load(&search->is_stopped) && !atomic_load(&search->is_out_of_memory);
+    bool is_whole = !has_stopped(search);
     if (is_whole) {
         free(search->current.nodes);
         search->current = next;
@@ -304,7 +313,8 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
 static bool begin(struct search *search, struct sim_error *error)
 {
     uint64_t entries = 1024;
-    while (2 * entries * sizeof(struct entry) <= search->config->memory_bytes)
+    while (entries / 8 < (uint64_t)MOVES_MAX * threads_of(search) ||
+           2 * entries * sizeof(struct entry) <= search->config->memory_bytes)
         entries *= 2;
     search->mask = entries - 1;
     search->limit = entries / 8 * 7;

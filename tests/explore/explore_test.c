@@ -151,6 +151,20 @@ static void test_search_ends_at_its_bounds(void **state)
     explore_result_free(&result);
 }
 
+/* A level of many states has more successors than the free entries of a small table, whatever the threads. */
+static void test_search_ends_before_its_table_is_full(void **state)
+{
+    (void)state;
+    struct explore_config config = world_of("guarded", 2, 2);
+    config.ticks = 3;
+    for (config.memory_bytes = 1; config.memory_bytes < 1 << 20; config.memory_bytes *= 4)
+        for (config.threads = 1; config.threads <= 64; config.threads *= 8) {
+            struct explore_result result = explore(&config);
+            assert_true(!result.is_complete && result.states > 512);
+            explore_result_free(&result);
+        }
+}
+
 static void test_a_world_that_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -175,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_shortest_break_is_as_short_as_by_hand),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_search_ends_at_its_bounds),
+        cmocka_unit_test(test_search_ends_before_its_table_is_full),
         cmocka_unit_test(test_a_world_that_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
