@@ -58,14 +58,8 @@ struct worker {
 
 static bool append(struct level *level, const struct world *world, uint64_t place)
 {
-    if (level->count == level->capacity) {
-        size_t capacity = level->capacity == 0 ? 1024 : 2 * level->capacity;
-        struct node *nodes = realloc(level->nodes, capacity * sizeof *nodes);
-        if (nodes == NULL)
-            return false;
-        level->nodes = nodes;
-        level->capacity = capacity;
-    }
+    if (!sim_grow(&level->nodes, &level->capacity, level->count + 1, sizeof *level->nodes))
+        return false;
     level->nodes[level->count++] = (struct node){*world, place};
     return true;
 }

@@ -13,6 +13,7 @@
 
 #include "kernel/grow.h"
 #include "kernel/random.h"
+#include "kernel/table.h"
 
 #define KEY        1u
 #define FIRST_TICK 8 /* so that no time is 0 or below, which the core takes for "none" */
@@ -21,27 +22,27 @@
 /* --- Pools: equal items have one number. Only the holder of the lock adds to them; an item never moves. */
 struct pool {
     size_t size;
-    uint32_t count, capacity, slots;
+    uint32_t count, capacity;
     char *items;
     uint64_t *hashes;
-    uint32_t *index; /* linear probing: number + 1, or 0 */
+    struct sim_table index; /* of numbers + 1 */
+    bool is_broken;
 };
 
 /* The memory of a pool is reserved, and taken from the system when it is used first. */
 static bool pool_make(struct pool *pool, size_t size, uint32_t capacity)
 {
-    *pool = (struct pool){.size = size, .capacity = capacity, .slots = 2 * capacity};
+    *pool = (struct pool){.size = size, .capacity = capacity};
     pool->items = calloc(capacity, size);
     pool->hashes = calloc(capacity, sizeof *pool->hashes);
-    pool->index = calloc(pool->slots, sizeof *pool->index);
-    return pool->items != NULL && pool->hashes != NULL && pool->index != NULL;
+    return sim_table_create(&pool->index, &pool->is_broken) && pool->items != NULL && pool->hashes != NULL;
 }
 
 static void pool_free(struct pool *pool)
 {
     free(pool->items);
     free(pool->hashes);
-    free(pool->index);
+    free(pool->index.slots);
 }
 
 static const void *pool_at(const struct pool *pool, uint32_t number)
@@ -60,13 +61,14 @@ static uint64_t hash_of(const void *item, size_t size)
     return sim_mix64(hash);
 }
 
-/* Returns NONE when the pool is full. `hash` is of the item's contents, without numbers of other pools, so
- * that it does not depend on the order of the search. */
+/* Returns NONE when the pool is full, or memory ran out. `hash` is of the item's contents, without numbers of
+ * other pools, so that it does not depend on the order of the search. */
 static uint32_t pool_put(struct pool *pool, const void *item, uint64_t hash)
 {
-    uint32_t slot = (uint32_t)(hash >> 32) % pool->slots;
-    for (; pool->index[slot] != 0; slot = (slot + 1) % pool->slots) {
-        uint32_t number = pool->index[slot] - 1;
+    const uint32_t key = (uint32_t)(hash >> 32);
+    const struct sim_slot *slot = sim_table_first(&pool->index, key);
+    for (; slot->index != 0; slot = sim_table_next(&pool->index, slot)) {
+        uint32_t number = slot->index - 1;
         if (pool->hashes[number] == hash && memcmp(pool_at(pool, number), item, pool->size) == 0)
             return number;
     }
@@ -74,8 +76,8 @@ static uint32_t pool_put(struct pool *pool, const void *item, uint64_t hash)
         return NONE;
     memcpy(pool->items + (size_t)pool->count * pool->size, item, pool->size);
     pool->hashes[pool->count] = hash;
-    pool->index[slot] = ++pool->count;
-    return pool->count - 1;
+    sim_table_put(&pool->index, key, ++pool->count);
+    return pool->is_broken ? NONE : pool->count - 1;
 }
 
 /* --- What is interned. No struct has padding that is not zeroed. */
@@ -718,8 +720,8 @@ static uint64_t hash_at(const struct space *space, uint32_t agent)
     return space->agents.hashes[agent];
 }
 
-/* Puts agent `at`, which has changed, back in order. Returns its new place. */
-static unsigned sort_agent(const struct space *space, struct world *world, unsigned at)
+/* Puts agent `at`, which has changed, back in order. */
+static void sort_agent(const struct space *space, struct world *world, unsigned at)
 {
     uint32_t agent = world->agents[at];
     uint64_t hash = hash_at(space, agent);
@@ -728,7 +730,6 @@ static unsigned sort_agent(const struct space *space, struct world *world, unsig
     for (; at + 1 < space->config.agents && hash_at(space, world->agents[at + 1]) < hash; at++)
         world->agents[at] = world->agents[at + 1];
     world->agents[at] = agent;
-    return at;
 }
 
 uint64_t explore_fingerprint(const struct space *space, const struct world *world)
@@ -1196,7 +1197,6 @@ void explore_tell(const struct space *space, const struct world *from, const str
         out->outcome =
             ((const struct answer *)pool_at(&space->answers, agent->slots[move->operation].outcome))->told;
     out->agent = names[move->agent];
-    out->clock_ns = clock_of(agent, from->tick);
     out->offset_ns = agent->offset * EXPLORE_TICK_NS;
     if (agent->slots[move->operation].is_used && has_request)
         out->number = agent->slots[move->operation].number;

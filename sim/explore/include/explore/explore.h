@@ -85,7 +85,6 @@ struct explore_step {
     enum explore_move_kind kind;
     uint32_t agent, operation; /* agents have the same numbers in all steps of a path */
     uint32_t tick;
-    int64_t clock_ns;          /* of the agent */
     uint32_t number;           /* of the row or read, from 0 */
     struct bk_row row;         /* WRITE; READ: `sequence` is the newest row's */
     struct bk_action action;   /* of EFFECT, ANSWER, GIVE_UP, REFUSE, LATE_EFFECT */
