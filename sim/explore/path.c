@@ -6,16 +6,10 @@
 #include <string.h>
 
 #include "explore/explore.h"
+#include "lab/judge.h"
+#include "lab/setting.h"
 
 #define FIRST_NS (8 * EXPLORE_TICK_NS) /* the time of tick 0; see world.c */
-
-static const char *const counters[] = {"rmw", "lwt", "counter"};
-static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
-static const char *const sources[] = {"external", "counter", "lwt", "lease", "incremental", "scan", "memory"};
-static const char *const actions[] = {"put_row",     "read_state",   "write_state", "cas_state",
-                                      "add_counter", "read_counter", "read_start",  "write_start",
-                                      "cas_lock",    "count_rows",   "read_rows"};
-static const char *const outcomes[] = {"applied", "not_applied", "refused", "unknown"};
 
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config)
 {
@@ -35,11 +29,13 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
             agent.coordination = kind == BK_COUNT ? BK_SINGLE : (enum bk_coordination)p;
             agent.source = kind == BK_COUNT ? (enum bk_source)p : BK_SOURCE_EXTERNAL;
             agent.counter = agent.coordination == BK_GUARDED ? BK_COUNTER_COLUMN : BK_COUNTER_RMW;
-            for (unsigned c = 0; counter != NULL && c < 3; c++)
-                if (strcmp(counters[c], counter) == 0)
-                    agent.counter = (enum bk_counter)c;
             config->agent = agent;
-            return counter == NULL || strcmp(counters[agent.counter], counter) == 0;
+            const struct lab_choice *word = lab_setting_find(BK_PROBABILISTIC, "counter")->words;
+            while (counter != NULL && word->name != NULL && strcmp(word->name, counter) != 0)
+                word++;
+            if (counter != NULL && word->name != NULL)
+                config->agent.counter = (enum bk_counter)word->value;
+            return counter == NULL || word->name != NULL;
         }
     }
     return false;
@@ -216,22 +212,13 @@ void explore_print_path(const struct explore_config *config, const struct explor
 }
 
 /* --- The history: docs/live.md, "The form". */
-static void print_outcome(FILE *out, const struct explore_step *step, const struct bk_outcome *told)
+static void print_outcome(FILE *out, const struct explore_step *step, const struct bk_outcome *outcome)
 {
-    fprintf(out, "agent %u hears %u %s %s", step->agent, step->operation, actions[step->action.kind],
-            outcomes[told->kind]);
-    if (step->action.kind == BK_ACT_PUT_ROW)
-        fprintf(out, " bucket %" PRId64, step->action.bucket);
-    if (told->mask != 0)
-        fprintf(out, " columns %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, told->mask, told->columns[0],
-                told->columns[1], told->columns[2], told->columns[3]);
-    if (told->counter != 0)
-        fprintf(out, " counter %" PRId64, told->counter);
-    if (told->rows != 0 || step->action.kind == BK_ACT_READ_ROWS)
-        fprintf(out, " rows %" PRIu64, told->rows);
-    if (step->action.kind == BK_ACT_READ_ROWS)
-        fprintf(out, " older %d empty %" PRIu64 " filled %d scanned %" PRIu64, told->saw_older, told->empty,
-                told->rows > 0, told->rows);
+    char text[512];
+    lab_heard_text(&(const struct lab_heard){step->agent, step->operation, step->action.kind,
+                                             step->action.bucket, outcome, outcome->rows > 0, outcome->rows},
+                   text, sizeof text);
+    fputs(text, out);
 }
 
 /* Whether the request, when it takes effect, changes what is stored. */
@@ -314,49 +301,34 @@ void explore_history(const struct explore_config *config, const struct explore_b
             broken->steps == 0 ? 0 : broken->path[broken->steps - 1].tick, kind_name(config));
 }
 
-static void print_duration(FILE *out, const char *before, int64_t duration_ns)
-{
-    fprintf(out, "%s%" PRId64 "ms", before, duration_ns / 1000000);
-}
-
 void explore_scenario(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
     const struct bk_agent_config *agent = &config->agent;
+    const struct lab_settings settings = {.strategy = agent->strategy,
+                                          .coordination = agent->coordination,
+                                          .counter = agent->counter,
+                                          .source = agent->source,
+                                          .lease_rows = agent->lease_rows,
+                                          .every_rows = agent->every_rows,
+                                          .lead_ns = agent->lead_ns,
+                                          .lock_lasts_ns = agent->lock_lasts_ns,
+                                          .lock_backoff_ns = agent->lock_backoff_ns,
+                                          .grant_ns = agent->grant_ns};
+    const int64_t bound_s = agent->clock_bound_ns / EXPLORE_TICK_NS;
+    char text[1024];
+    lab_settings_text(&settings, text, sizeof text);
     fprintf(out,
-            "name: explored\nstart: 1970-01-01T00:00:08Z\nduration: %us\nkeys: {count: 1}\narrivals: {rate: "
-            "1/s}\n"
-            "row: {bytes: 1}\nreads: {latest: {rows: %u, rate: 1/s}}\ncluster: {nodes: 1, "
-            "replication_factor: 1}\n"
-            "agents: {count: %u, operations: %u, retries: %u, ",
-            config->ticks + 1, broken->newest, config->agents, agent->operations, agent->retries);
-    print_duration(out, "cache_ttl: ", agent->cache_ttl_ns);
-    print_duration(out, ", clock: {offset: ", config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0);
-    print_duration(out, ", bound: ", agent->clock_bound_ns);
-    fprintf(out, "}}\nstrategies:\n  - %s: {", kind_name(config));
-    if (agent->strategy.kind == BK_COUNT) {
-        fprintf(out, "rows: %" PRIu64 ", counter: %s", config->threshold, sources[agent->source]);
-        if (agent->source == BK_SOURCE_LEASE)
-            fprintf(out, ", batch: %" PRIu64, agent->lease_rows);
-        if (agent->source == BK_SOURCE_INCREMENTAL || agent->source == BK_SOURCE_SCAN)
-            fprintf(out, ", every_rows: %" PRIu64, agent->every_rows);
-        fprintf(out, "}\n");
-        return;
-    }
-    fprintf(out,
-            agent->strategy.kind == BK_WEIGHTED ? "bytes: 2, threshold: %" PRIu64
-                                                : "bits: 1, threshold: %" PRIu64,
-            config->threshold);
-    fprintf(out, ", coordination: %s", coordinations[agent->coordination]);
-    if (agent->coordination == BK_GUARDED)
-        print_duration(out, ", grant: ", agent->grant_ns);
-    else
-        fprintf(out, ", counter: %s", counters[agent->counter]);
-    if (agent->coordination == BK_THREE_STATE)
-        print_duration(out, ", lead: ", agent->lead_ns);
-    if (agent->coordination == BK_LOCKED) {
-        print_duration(out, ", lock: {lasts: ", agent->lock_lasts_ns);
-        print_duration(out, ", backoff: ", agent->lock_backoff_ns);
-        fprintf(out, "}");
-    }
-    fprintf(out, "}\n");
+            "name: explored\n"
+            "start: 1970-01-01T00:00:08Z\n"
+            "duration: %us\n"
+            "keys: {count: 1}\n"
+            "arrivals: {rate: 1/s}\n"
+            "row: {bytes: 1}\n"
+            "reads: {latest: {rows: %u, rate: 1/s}}\n"
+            "cluster: {nodes: 1, replication_factor: 1}\n"
+            "agents: {count: %u, operations: %u, retries: %u, cache_ttl: %" PRId64
+            "s, clock: {offset: %" PRId64 "s, bound: %" PRId64 "s}}\n"
+            "strategies:\n  - %s: {%s}\n",
+            config->ticks + 1, broken->newest, config->agents, agent->operations, agent->retries,
+            agent->cache_ttl_ns / EXPLORE_TICK_NS, bound_s, bound_s, kind_name(config), text);
 }

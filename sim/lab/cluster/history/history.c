@@ -14,6 +14,7 @@
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
+#include "lab/judge.h"
 #include "oracles.h"
 
 #define LINE_SIZE 512
@@ -68,18 +69,15 @@ static void add_read(const struct lab_cluster_run *run, const struct cluster_eve
         lab_read_kind_name(kind), event->query->birth_ns, (uint64_t)event->value);
 }
 
-static void add_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
+void lab_heard_text(const struct lab_heard *heard, char *text, size_t size)
 {
-    const struct lab_host_operation *operation = event->operation;
-    const uint32_t agent = event->agent, number = (uint32_t)(operation - run->agents[agent].operations);
-    const struct bk_outcome *outcome = &operation->outcome;
-    char text[LINE_SIZE];
-    int used = 0;
-#define PUT(...) used += snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__)
-    PUT("agent %" PRIu32 " hears %" PRIu32 " %s %s", agent, number, action_names[operation->action],
-        outcome_names[outcome->kind]);
-    if (operation->action == BK_ACT_PUT_ROW)
-        PUT(" bucket %" PRId64, operation->bucket);
+    const struct bk_outcome *outcome = heard->outcome;
+    size_t used = 0;
+#define PUT(...) used += (size_t)snprintf(text + used, size - used, __VA_ARGS__)
+    PUT("agent %" PRIu32 " hears %" PRIu32 " %s %s", heard->agent, heard->operation,
+        action_names[heard->action], outcome_names[outcome->kind]);
+    if (heard->action == BK_ACT_PUT_ROW)
+        PUT(" bucket %" PRId64, heard->bucket);
     if (outcome->mask != 0 && !lab_has_failed(outcome->kind))
         PUT(" columns %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, outcome->mask, outcome->columns[0],
             outcome->columns[1], outcome->columns[2], outcome->columns[3]);
@@ -87,10 +85,21 @@ static void add_outcome(const struct lab_cluster_run *run, const struct cluster_
         PUT(" counter %" PRId64, outcome->counter);
     if (outcome->rows != 0)
         PUT(" rows %" PRIu64, outcome->rows);
-    if (operation->action == BK_ACT_READ_ROWS)
+    if (heard->action == BK_ACT_READ_ROWS)
         PUT(" older %d empty %" PRIu64 " filled %" PRIu64 " scanned %" PRIu64, outcome->saw_older,
-            outcome->empty, operation->step_filled, operation->step_scanned);
+            outcome->empty, heard->filled, heard->scanned);
 #undef PUT
+}
+
+static void add_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const struct lab_host_operation *operation = event->operation;
+    const uint32_t number = (uint32_t)(operation - run->agents[event->agent].operations);
+    char text[LINE_SIZE];
+    lab_heard_text(&(const struct lab_heard){event->agent, number, operation->action, operation->bucket,
+                                             &operation->outcome, operation->step_filled,
+                                             operation->step_scanned},
+                   text, sizeof text);
     add(run, operation->key, "%s", text);
 }
 
