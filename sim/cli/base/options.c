@@ -368,9 +368,8 @@ bool cli_fail_label(const char *where, const char *label, const char *const *lab
 
 static void print_option(const struct cli_option *option, FILE *stream)
 {
-    char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
-             option->argument == NULL ? "" : option->argument);
+    g_autofree char *left =
+        g_strconcat("--", option->name, option->argument == NULL ? NULL : " ", option->argument, NULL);
     if (strlen(left) > LEFT_COLUMNS)
         fprintf(stream, "  %s\n%*s", left, LEFT_COLUMNS + 4, "");
     else
