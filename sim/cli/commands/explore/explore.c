@@ -21,16 +21,14 @@ static const struct cli_option options[] = {
     {"protocol", "NAME",
      "single, locked, three-state, guarded, \"count, lwt\":\n"
      "the names that `bucketlab fuzz --guarantees` prints"},
-    {"counter", "KIND", "how the counter is kept: rmw, lwt, counter (default rmw)"},
+    {"counter", "rmw|lwt|counter", "how the counter is kept (default rmw)"},
     {"agents", "N", "agents that share the key, 1 to 4 (default 2)"},
     {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
     {"fires", "N", "how many of them fire, the first ones (default 2)"},
     {"threshold", "N", "firing rows that fill a bucket; rows of count (default 1)"},
     {"reads", "N", "reads of all rows, 0 to 3 (default 0)"},
     {"seconds", "N", "how often a second passes, 0 to 15 (default 4)"},
-    {"faults", "LIST",
-     "what may go wrong: lost, late, unknown, refused, crash,\n"
-     "pause, skew; all; none (default all)"},
+    {"faults", "lost|late|unknown|refused|crash|pause|skew|all|none,...", "what may go wrong (default all)"},
     {"most-faults", "N", "how many faults a path has at most, 0 to 9 (default 1)"},
     {"lead", "DURATION", "three-state: from a change to its date (default 2s)"},
     {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
@@ -66,25 +64,14 @@ static const char *const probes[] = {
 #undef PROBE_NAME
 };
 
-static bool read_faults(const char *list, uint32_t *may, struct sim_error *error)
+/* All of them without --faults. */
+static uint32_t read_faults(const struct cli_args *args)
 {
-    *may = 0;
-    if (strcmp(list, "all") == 0)
-        *may = (1u << EXPLORE_FAULT_COUNT) - 1;
-    while (*list != '\0' && *may != (1u << EXPLORE_FAULT_COUNT) - 1 && strcmp(list, "none") != 0) {
-        size_t size = strcspn(list, ","), f = 0;
-        while (f < EXPLORE_FAULT_COUNT && (strncmp(faults[f], list, size) != 0 || faults[f][size] != '\0'))
-            f++;
-        if (f == EXPLORE_FAULT_COUNT)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "--faults: '%.*s' is not one of lost, late, unknown, refused, crash, pause, skew; or "
-                "give 'all' or 'none'",
-                (int)size, list);
-        *may |= 1u << f;
-        list += size + (list[size] == ',');
-    }
-    return true;
+    bool is_all = !cli_has(args, "faults") || cli_chooses(args, "faults", "all");
+    uint32_t may = 0;
+    for (unsigned f = 0; f < EXPLORE_FAULT_COUNT; f++)
+        may |= is_all || cli_chooses(args, "faults", faults[f]) ? 1u << f : 0;
+    return may;
 }
 
 static bool read_number(const struct cli_args *args, const char *name, uint64_t least, uint64_t most,
@@ -107,9 +94,9 @@ static bool read_world(const struct cli_args *args, struct explore_config *confi
         !read_number(args, "seconds", 0, EXPLORE_TICKS_MAX, &config->ticks, error) ||
         !read_number(args, "most-faults", 0, 9, &config->faults, error) ||
         !cli_whole(args, "threshold", 1, 9, &config->threshold, error) ||
-        !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error) ||
-        !read_faults(cli_value(args, "faults", "all"), &config->may, error))
+        !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error))
         return false;
+    config->may = read_faults(args);
     config->threads = args->jobs;
     config->fires = (1u << fires) - 1;
     uint64_t bytes = config->memory_bytes;
