@@ -97,7 +97,9 @@ uint32_t bk_operation_written_mask(const struct operation *operation)
     return operation->known.mask == 0 ? COLUMNS_ALL : operation->next.mask;
 }
 
-void bk_operation_fill_write(const struct operation *operation, bool is_conditional, struct bk_action *out)
+/* Fills the action that writes the plan: on the condition that the state is as known, or without a
+ * condition. */
+static void fill_write(const struct operation *operation, bool is_conditional, struct bk_action *out)
 {
     out->kind = is_conditional ? BK_ACT_CAS_STATE : BK_ACT_WRITE_STATE;
     out->mask = bk_operation_written_mask(operation);
@@ -218,7 +220,7 @@ static void fill_own(const struct bk_agent *agent, const struct operation *opera
     if (action->kind == BK_ACT_READ_STATE)
         out->serial = is_strict;
     else if (action->kind == BK_ACT_WRITE_STATE)
-        bk_operation_fill_write(operation, is_strict, out);
+        fill_write(operation, is_strict, out);
     else if (action->kind == BK_ACT_ADD_COUNTER)
         out->amount = operation->weight != 0 ? operation->weight : 1; /* a number is 1 */
     else if (action->kind == BK_ACT_COUNT_ROWS)

@@ -342,9 +342,6 @@ void bk_operation_stored(const struct operation *operation, struct known *out);
 void bk_operation_plan_raise(struct operation *operation, int64_t now_ns);
 /* The columns that the plan writes; all columns for a new row. */
 uint32_t bk_operation_written_mask(const struct operation *operation);
-/* Fills the action that writes the plan: on the condition that the state is as known, or without a
- * condition. */
-void bk_operation_fill_write(const struct operation *operation, bool is_conditional, struct bk_action *out);
 
 /* now + times x span, or INT64_MAX - 1 where that would overflow. */
 int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns);

@@ -54,7 +54,8 @@ static void list_given(const struct wl_trace_columns *columns, struct trace_colu
     }
 }
 
-bool wl_trace_format_is_plain(const struct wl_trace_format *format)
+/* Whether nothing was specified, so that everything is detected from the file. */
+static bool is_plain(const struct wl_trace_format *format)
 {
     struct trace_columns given;
     list_given(&format->columns, &given);
@@ -994,7 +995,7 @@ bool trace_table_is_plain(const struct trace_table *table)
 {
     return table->is_usual && table->has_header &&
            strcmp(column_of(table, TRACE_TIME)->name, "timestamp_ms") == 0 && table->files.count == 1 &&
-           wl_trace_format_is_plain(table->format);
+           is_plain(table->format);
 }
 
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size)

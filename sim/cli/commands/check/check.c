@@ -28,7 +28,8 @@
 #include "store/store.h"
 #include "tune/expected.h"
 
-size_t cli_check_count(const struct cli_gate *gate, const struct cli_checked *item, const char *state)
+/* The number of checks in this state; state: NULL for any. item: NULL for all. */
+static size_t count_of(const struct cli_gate *gate, const struct cli_checked *item, const char *state)
 {
     size_t count = 0, index;
     json_t *check;
@@ -346,9 +347,9 @@ static void print_table(const struct cli_gate *gate)
         const struct cli_checked *item = &gate->items[i];
         rows = cli_json_append(rows,
                                CLI_OBJECT({"scenario", json_string(item->scenario->name)},
-                                          {"count", cli_json_whole(cli_check_count(gate, item, NULL))},
-                                          {"failed", cli_json_whole(cli_check_count(gate, item, "fails"))},
-                                          {"excused", cli_json_whole(cli_check_count(gate, item, "excused"))},
+                                          {"count", cli_json_whole(count_of(gate, item, NULL))},
+                                          {"failed", cli_json_whole(count_of(gate, item, "fails"))},
+                                          {"excused", cli_json_whole(count_of(gate, item, "excused"))},
                                           {"seconds", cli_json_number((double)item->info.elapsed_ms / 1000)},
                                           {"digest", cli_json_digest(item->result->digest)}));
     }
@@ -356,7 +357,7 @@ static void print_table(const struct cli_gate *gate)
         stdout,
         &(struct cli_table){
             .rows = rows, .columns = columns, .count = 6, .gap = 2, .label_least = 28, .label_most = 28});
-    if (cli_check_count(gate, NULL, "excused") > 0)
+    if (count_of(gate, NULL, "excused") > 0)
         printf("\n"
                "excused: the guarantee does not cover what happened in the run, for example a clock\n"
                "that jumped; --json and --junit say why\n");
@@ -431,7 +432,7 @@ static void print_findings(const struct cli_checked *item)
 
 static void print_gate(const struct cli_gate *gate)
 {
-    const size_t all = cli_check_count(gate, NULL, NULL), failed = cli_check_count(gate, NULL, "fails");
+    const size_t all = count_of(gate, NULL, NULL), failed = count_of(gate, NULL, "fails");
     const char *s = gate->count == 1 ? "" : "s";
     bool has_note = false;
     print_table(gate);
@@ -487,7 +488,7 @@ static json_t *items_json(const struct cli_gate *gate)
                        {"rows", cli_json_whole(result->rows)},
                        {"seconds", cli_json_number((double)item->info.elapsed_ms / 1000)},
                        {"checks", json_incref(item->checks)},
-                       {"failed", cli_json_whole(cli_check_count(gate, item, "fails"))},
+                       {"failed", cli_json_whole(count_of(gate, item, "fails"))},
                        {"findings", json_incref(item->findings)}, {"notes", json_incref(item->notes)},
                        {"replay", cli_json_words(item->again)}));
     }
@@ -496,9 +497,8 @@ static json_t *items_json(const struct cli_gate *gate)
 
 static json_t *as_json(const struct cli_gate *gate)
 {
-    const size_t failed = cli_check_count(gate, NULL, "fails");
-    return CLI_OBJECT({"scenarios", items_json(gate)},
-                      {"checks", cli_json_whole(cli_check_count(gate, NULL, NULL))},
+    const size_t failed = count_of(gate, NULL, "fails");
+    return CLI_OBJECT({"scenarios", items_json(gate)}, {"checks", cli_json_whole(count_of(gate, NULL, NULL))},
                       {"failed", cli_json_whole(failed)}, {"baseline", cli_json_words(gate->baseline)},
                       {"updated", json_boolean(gate->is_updated)}, {"ok", json_boolean(failed == 0)});
 }
@@ -612,9 +612,9 @@ static void write_suite(xmlTextWriterPtr writer, const struct cli_gate *gate, si
     attribute(writer, "timestamp", "%s", stamp);
     attribute(writer, "hostname", "%s", host);
     attribute(writer, "tests", "%zu", json_array_size(item->checks));
-    attribute(writer, "failures", "%zu", cli_check_count(gate, item, "fails"));
+    attribute(writer, "failures", "%zu", count_of(gate, item, "fails"));
     attribute(writer, "errors", "0");
-    attribute(writer, "skipped", "%zu", cli_check_count(gate, item, "excused"));
+    attribute(writer, "skipped", "%zu", count_of(gate, item, "excused"));
     attribute(writer, "time", "%.3f", (double)item->info.elapsed_ms / 1000);
     write_properties(writer, item);
     json_array_foreach(item->checks, index, value)
@@ -688,7 +688,7 @@ static bool work(struct cli_gate *gate, struct sim_error *error)
     }
     if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))
         return false;
-    if (gate->is_update && cli_check_count(gate, NULL, "fails") == 0 && !cli_check_update(gate, error)) {
+    if (gate->is_update && count_of(gate, NULL, "fails") == 0 && !cli_check_update(gate, error)) {
         name_option(error);
         return false;
     }
@@ -703,7 +703,7 @@ static void names_of(const struct cli_gate *gate, char *buffer)
     buffer[0] = '\0';
     for (size_t i = 0; i < gate->count; i++) {
         const char *name = gate->items[i].scenario->name;
-        if (cli_check_count(gate, &gate->items[i], "fails") == 0)
+        if (count_of(gate, &gate->items[i], "fails") == 0)
             continue;
         total++;
         if (used + strlen(name) + 24 <= NAMES_SIZE)
@@ -733,7 +733,7 @@ static bool is_drift(const struct cli_gate *gate)
 /* The last line of the log: what failed, and what to do. */
 static bool conclude(const struct cli_gate *gate, struct sim_error *error)
 {
-    const size_t failed = cli_check_count(gate, NULL, "fails"), all = cli_check_count(gate, NULL, NULL);
+    const size_t failed = count_of(gate, NULL, "fails"), all = count_of(gate, NULL, NULL);
     char names[NAMES_SIZE];
     if (failed == 0)
         return true;

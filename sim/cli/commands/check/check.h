@@ -66,8 +66,6 @@ struct cli_gate {
 
 /* --- check.c */
 
-/* The number of checks in this state; state: NULL for any. item: NULL for all. */
-size_t cli_check_count(const struct cli_gate *gate, const struct cli_checked *item, const char *state);
 /* Begins a check of the kind "expect", "guarantee" or "baseline"; it holds unless a finding is added. */
 void cli_check_begin(struct cli_checked *item, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

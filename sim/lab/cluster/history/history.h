@@ -18,7 +18,6 @@ struct lab_history_line {
     const char *text; /* the event, without the full stop */
 };
 struct lab_history;
-void lab_history_close(struct lab_history *history); /* history may be NULL */
 /* Reads the next line, which is valid until the next call; false at the end and on errors. */
 bool lab_history_next(struct lab_history *history, const struct lab_history_line **out,
                       struct sim_error *error);

@@ -223,7 +223,8 @@ static bool lab_history_open(const char *const *paths, size_t count, const struc
     return true;
 }
 
-void lab_history_close(struct lab_history *history)
+/* history may be NULL */
+static void close_history(struct lab_history *history)
 {
     for (size_t i = 0; history != NULL && i < history->count; i++) {
         if (history->files[i].descriptor != NOT_OPENED)
@@ -392,7 +393,7 @@ static bool open_tables(const char *const *paths, size_t count, const char *path
     ok = ok && lab_history_open(paths, count, progress, &history, error);
     while (ok && lab_history_next(history, &line, error))
         mark_told(tables, line);
-    lab_history_close(history);
+    close_history(history);
     return ok && error->class == SIM_ERROR_NONE;
 }
 
@@ -678,7 +679,7 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
     for (size_t i = 0; results != NULL && i < scenario->strategy_count; i++)
         lab_result_destroy(results[i]);
     free(results);
-    lab_history_close(replay.history);
+    close_history(replay.history);
     free(read.items);
     free(read.rows);
     lab_rows_destroy(rows);

@@ -498,7 +498,7 @@ void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_oper
 }
 
 /* The remaining increments had an unknown outcome. */
-void lab_increments_end(struct lab_cluster_run *run)
+static void end_increments(struct lab_cluster_run *run)
 {
     struct lab_increments *increments = &run->oracles.increments;
     for (size_t i = 0; i < increments->count; i++) {
@@ -569,7 +569,7 @@ static void no_duplicates_end(struct lab_cluster_run *run)
 void lab_conserved_end(struct lab_cluster_run *run)
 {
     no_duplicates_end(run);
-    lab_increments_end(run);
+    end_increments(run);
     uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
     if (run->tally.rows != told)
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,

@@ -170,7 +170,6 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
 /* Called when a row's operation has ended; is_counted: its increment is known to be applied. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);
-void lab_increments_end(struct lab_cluster_run *run);
 
 /* --- The interface between the engine and the oracles, each of which has its own source file: what the
  * engine reports to them, and what they share with each other. They judge by the ledger (evidence.h). */

@@ -88,8 +88,6 @@ struct wl_trace_format {
     int64_t epoch_ns; /* epoch of Snowflakes */
 };
 
-/* Whether nothing was specified, so that everything is detected from the file. */
-bool wl_trace_format_is_plain(const struct wl_trace_format *format);
 /* Frees the names. */
 void wl_trace_format_clear(struct wl_trace_format *format);
 /* The delimiter that a text names: "comma", "semicolon", "tab", "pipe", or one ASCII character that may
