@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "explore/explore.h"
-#include "lab/judge.h"
+#include "lab/heard.h"
 #include "lab/setting.h"
 
 #define FIRST_NS (8 * EXPLORE_TICK_NS) /* the time of tick 0; see world.c */

@@ -16,15 +16,4 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
                const char *tables, struct lab_progress *progress, struct lab_result **out,
                struct sim_error *error);
 
-/* What an agent heard of a request. */
-struct lab_heard {
-    uint32_t agent, operation; /* operation: its number */
-    enum bk_action_kind action;
-    int64_t bucket; /* of PUT_ROW */
-    const struct bk_outcome *outcome;
-    uint64_t filled, scanned; /* of READ_ROWS: partitions that had rows, and rows that were read */
-};
-/* Writes the event of a history: "agent 2 hears 0 put_row applied bucket 4" (docs/live.md). */
-void lab_heard_text(const struct lab_heard *heard, char *text, size_t size);
-
 #endif
