@@ -16,9 +16,8 @@
 
 void report_files_free(struct report_files *files)
 {
-    for (size_t i = 0; i < files->count; i++) {
+    for (size_t i = 0; i < files->count; i++)
         free(files->paths[i]);
-    }
     free(files->paths);
     *files = (struct report_files){0};
 }
@@ -29,18 +28,15 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
                      struct report_files *out, struct report_bytes *contents, struct sim_error *error)
 {
     struct report_scene scene;
-    if (report_arena_fails(arena)) {
+    if (report_arena_fails(arena))
         return sim_fail_memory(error);
-    }
     const struct report_chart *chart = report_chart_make(result, kind, arena);
-    if (chart->absent != NULL) {
+    if (chart->absent != NULL)
         return true;
-    }
     report_layout(chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene);
     if (!report_render(&scene, typesetter, format, chart->title, chart->start_ns, &contents[out->count],
-                       error)) {
+                       error))
         return false;
-    }
     char *path = report_output_path(folder, result->scenario_name, result->is_tuned, chart->name,
                                     report_format_extension(format));
     out->paths[out->count++] = path;
@@ -64,29 +60,25 @@ bool report_write(const struct lab_result *result, enum report_format format, co
     report_typesetter_destroy(typesetter);
     ok = ok &&
          (out->count == 0 || report_output((const char *const *)out->paths, contents, out->count, error));
-    for (size_t i = 0; i < REPORT_KIND_COUNT; i++) {
+    for (size_t i = 0; i < REPORT_KIND_COUNT; i++)
         report_bytes_free(&contents[i]);
-    }
-    if (!ok) {
+    if (!ok)
         report_files_free(out);
-    }
     return ok;
 }
 
 static bool list_left_out(const struct lab_result *result, struct report_arena *arena,
                           struct report_files *out, struct sim_error *error)
 {
-    if (out->paths == NULL || report_arena_fails(arena)) {
+    if (out->paths == NULL || report_arena_fails(arena))
         return sim_fail_memory(error);
-    }
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
         const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, arena);
         if (chart->absent != NULL) {
             char *line = strdup(report_text(arena, "%s: %s", chart->name, chart->absent));
             out->paths[out->count++] = line;
-            if (line == NULL) {
+            if (line == NULL)
                 return sim_fail_memory(error);
-            }
         }
     }
     return true;
@@ -99,9 +91,8 @@ bool report_left_out(const struct lab_result *result, struct report_files *out, 
     *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
     const bool ok = list_left_out(result, &arena, out, error);
     report_arena_free(&arena);
-    if (!ok) {
+    if (!ok)
         report_files_free(out);
-    }
     return ok;
 }
 
@@ -137,18 +128,15 @@ static bool write_plain(const struct report_curves *curves, const struct report_
     struct report_chart chart = {.name = ""};
     struct report_scene scene;
     struct report_bytes content;
-    if (report_arena_fails(arena)) {
+    if (report_arena_fails(arena))
         return sim_fail_memory(error);
-    }
-    if (curves != NULL) {
+    if (curves != NULL)
         report_curves_fill(curves, arena, &chart);
-    } else {
+    else
         report_front_fill(front, arena, &chart);
-    }
     report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene);
-    if (!report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error)) {
+    if (!report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error))
         return false;
-    }
     const bool ok = report_output(&path, &content, 1, error);
     report_bytes_free(&content);
     return ok;
@@ -196,14 +184,12 @@ void report_answer_free(struct report_answer *answer)
 static bool try_answer(const struct lab_result *result, const struct report_option *options, size_t count,
                        size_t chosen, const struct report_terms *terms, struct kept_answer *out)
 {
-    if (report_arena_fails(&out->arena)) {
+    if (report_arena_fails(&out->arena))
         return false;
-    }
-    if (result != NULL) {
+    if (result != NULL)
         report_answer_run(result, &out->arena, &out->answer);
-    } else {
+    else
         report_answer_of(options, count, chosen, terms, &out->arena, &out->answer);
-    }
     return true;
 }
 
@@ -212,9 +198,8 @@ static struct report_answer *answer_of(const struct lab_result *result, const st
                                        size_t count, size_t chosen, const struct report_terms *terms)
 {
     struct kept_answer *kept = malloc(sizeof *kept);
-    if (kept == NULL) {
+    if (kept == NULL)
         return NULL;
-    }
     report_arena_init(&kept->arena);
     if (!try_answer(result, options, count, chosen, terms, kept)) {
         report_answer_free(&kept->answer);
@@ -236,9 +221,8 @@ struct report_answer *report_options_answer(const struct report_option *options,
 
 static char *try_no_buckets(const struct report_horizon *horizon, struct report_arena *arena)
 {
-    if (report_arena_fails(arena)) {
+    if (report_arena_fails(arena))
         return NULL;
-    }
     const char *text = report_no_buckets(horizon, arena);
     return strdup(text[0] == 0 ? ""
                                : report_text(arena, "%s Run tune again when the largest partition has %s.",

@@ -41,12 +41,10 @@ void *report_take(struct report_arena *arena, size_t count, size_t size)
 {
     struct report_block *block = NULL;
     count = count == 0 ? 1 : count;
-    if (arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size) {
+    if (arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size)
         block = calloc(1, sizeof *block + count * size);
-    }
-    if (block == NULL) {
+    if (block == NULL)
         report_arena_fail(arena);
-    }
     arena->allowance--;
     block->next = arena->blocks;
     arena->blocks = block;
@@ -79,9 +77,8 @@ void report_append(struct report_arena *arena, const char **list, const char *jo
     va_start(arguments, format);
     const char *text = text_of(arena, format, arguments);
     va_end(arguments);
-    if (text[0] != 0) {
+    if (text[0] != 0)
         *list = (*list)[0] == 0 ? text : report_text(arena, "%s%s%s", *list, join, text);
-    }
 }
 
 /* is_one_line: breaks become spaces, and a valid text is copied as well, so that it outlives the original. */
@@ -90,12 +87,10 @@ static const char *clean(struct report_arena *arena, const char *text, const cha
     static const char replacement[] = "\xEF\xBF\xBD";
     const size_t size = strlen(text);
     bool is_fine = !is_one_line;
-    for (size_t at = 0; is_fine && at < size;) {
+    for (size_t at = 0; is_fine && at < size;)
         at += sim_text_step(text + at, size - at, kept, &is_fine);
-    }
-    if (is_fine) {
+    if (is_fine)
         return text;
-    }
     char *out = report_take(arena, size + 1, sizeof replacement), *to = out;
     for (const char *end = text + size; text < end;) {
         unsigned code = 0;

@@ -75,9 +75,8 @@ void report_extremes_meet(struct report_extremes *extremes, double value)
     value = flush(value);
     extremes->least = fmin(extremes->least, value);
     extremes->most = fmax(extremes->most, value);
-    if (value > 0 && (extremes->positive == 0 || value < extremes->positive)) {
+    if (value > 0 && (extremes->positive == 0 || value < extremes->positive))
         extremes->positive = value;
-    }
     extremes->has_zero |= value == 0;
 }
 
@@ -91,9 +90,8 @@ static void add_round(struct round_numbers *numbers, double value, bool is_coars
 static double power_of_ten(int exponent)
 {
     double power = 1;
-    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--) {
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
         power *= 10;
-    }
     return exponent < 0 ? 1 / power : power;
 }
 
@@ -110,9 +108,8 @@ static void round_fill(bool is_time, struct round_numbers *out)
     out->count = 0;
     for (int exponent = -EXPONENT_MAX; exponent <= EXPONENT_MAX; exponent++) {
         if (is_time && exponent == 0) {
-            for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+            for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
                 add_round(out, times[i].seconds, times[i].is_coarse);
-            }
             continue;
         }
         const double power = power_of_ten(exponent) * (is_time && exponent > 0 ? day : 1);
@@ -126,9 +123,8 @@ static const char *title_of(const char *title, const char *unit, const char *sca
                             struct report_arena *arena)
 {
     title = report_clean(arena, title);
-    if (unit[0] == 0 && scale[0] == 0) {
+    if (unit[0] == 0 && scale[0] == 0)
         return title;
-    }
     return report_text(arena, "%s (%s%s%s)", title, unit, unit[0] != 0 && scale[0] != 0 ? ", " : "", scale);
 }
 
@@ -141,24 +137,20 @@ static void begin(struct report_arena *arena, struct report_axis *out)
 
 static void add_tick(struct report_axis *axis, double at, const char *text)
 {
-    if (axis->tick_count < TICKS_MAX) {
+    if (axis->tick_count < TICKS_MAX)
         axis->ticks[axis->tick_count++] = (struct report_tick){.at = at, .text = text};
-    }
 }
 
 /* A value with its unit: "0.21%", "7·10⁻⁸%", "20.5K", "2 min". */
 static const char *text_of(enum report_curves_unit unit, double value, struct report_arena *arena)
 {
     static const double shortest = 1e-9, longest = 9e9;
-    if (value < 0) {
+    if (value < 0)
         return report_text(arena, MINUS "%s", text_of(unit, -value, arena));
-    }
-    if (unit == REPORT_UNIT_SECONDS && value >= shortest * 0.999 && value <= longest) {
+    if (unit == REPORT_UNIT_SECONDS && value >= shortest * 0.999 && value <= longest)
         return report_duration(arena, (int64_t)floor(value * (double)SIM_SECOND + 0.5));
-    }
-    if (unit == REPORT_UNIT_BYTES) {
+    if (unit == REPORT_UNIT_BYTES)
         return report_size(arena, value, REPORT_BYTES);
-    }
     return report_text(arena, "%s%s", report_number(arena, unit == REPORT_UNIT_SHARE ? 100 * value : value),
                        unit == REPORT_UNIT_SHARE     ? "%"
                        : unit == REPORT_UNIT_SECONDS ? " s"
@@ -206,14 +198,12 @@ void report_scale_log(struct report_arena *arena, enum report_curves_unit unit, 
         const bool is_coarse = numbers.items[i].is_coarse;
         const bool has_number = is_coarse ? coarse % every == 0 : is_fine;
         coarse += is_coarse;
-        if (at >= out->low - slack && at <= out->high + slack && (has_number || is_coarse)) {
+        if (at >= out->low - slack && at <= out->high + slack && (has_number || is_coarse))
             add_tick(out, at, has_number ? text_of(unit, value, arena) : "");
-        }
         for (int digit = 2; is_coarse && has_strokes && digit <= 9; digit++) {
             const double stroke = at + report_log10(digit);
-            if (stroke >= out->low && stroke <= out->high && !(is_fine && (digit == 2 || digit == 5))) {
+            if (stroke >= out->low && stroke <= out->high && !(is_fine && (digit == 2 || digit == 5)))
                 add_tick(out, stroke, "");
-            }
         }
     }
 }
@@ -264,9 +254,8 @@ static const char *time_unit(double largest, double *unit)
                  {"seconds", 1, 150},      {"minutes", 60, 150 * 60}, {"hours", 3600, 72 * 3600.0},
                  {"days", 86400, HUGE_VAL}};
     size_t i = largest == 0 ? 3 : 0;
-    while (largest > units[i].most) {
+    while (largest > units[i].most)
         i++;
-    }
     *unit = units[i].seconds;
     return units[i].name;
 }
@@ -285,12 +274,10 @@ void report_scale_linear(struct report_arena *arena, enum report_curves_unit uni
 {
     const double span = out->high - out->low;
     double step = 1;
-    while (step * most_steps < span) {
+    while (step * most_steps < span)
         step *= 10;
-    }
-    while (step / 10 * most_steps >= span && step > step_min) {
+    while (step / 10 * most_steps >= span && step > step_min)
         step /= 10;
-    }
     step = step > step_min && step / 5 * most_steps >= span   ? step / 5
            : step > step_min && step / 2 * most_steps >= span ? step / 2
                                                               : step;
@@ -310,14 +297,12 @@ static void fill_linear(const struct report_curves_axis *axis, const struct repo
     const double largest = fmax(fabs(low), fabs(high));
     const char *name = axis->unit == REPORT_UNIT_ROWS ? "rows" : "";
     out->unit = 1;
-    if (axis->unit == REPORT_UNIT_SECONDS) {
+    if (axis->unit == REPORT_UNIT_SECONDS)
         name = time_unit(largest, &out->unit);
-    }
-    if (low >= 0 && (low <= high / 2 || low == high)) {
+    if (low >= 0 && (low <= high / 2 || low == high))
         low = 0;
-    } else if (high <= 0 && (high >= low / 2 || low == high)) {
+    else if (high <= 0 && (high >= low / 2 || low == high))
         high = 0;
-    }
     high = largest == 0 ? out->unit : high;
     const double missing = relative_span_min * largest - (high - low);
     if (missing > 0) {
@@ -335,11 +320,10 @@ void report_scale_fill(const struct report_curves_axis *axis, const struct repor
                        struct report_arena *arena, struct report_axis *out)
 {
     out->is_log = axis->scale == REPORT_LOG;
-    if (out->is_log) {
+    if (out->is_log)
         fill_log(axis, extremes, arena, out);
-    } else {
+    else
         fill_linear(axis, extremes, arena, out);
-    }
 }
 
 void report_scale_span(struct report_arena *arena, double low, double high, const char *since,
@@ -388,9 +372,8 @@ static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int
     static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200};
     const double months = ((double)end_ns - (double)start_ns) / (30.44 * (double)SIM_DAY);
     size_t i = 0;
-    while (i + 1 < sizeof steps / sizeof steps[0] && months / DATES_MAX >= steps[i]) {
+    while (i + 1 < sizeof steps / sizeof steps[0] && months / DATES_MAX >= steps[i])
         i++;
-    }
     char text[SIM_TIME_TEXT_SIZE];
     sim_time_format(start_ns, text);
     const int first = (int)strtol(text, NULL, 10) * 12 + (int)strtol(text + 5, NULL, 10) - 1;
@@ -400,14 +383,12 @@ static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int
         const bool is_a_time = sim_time_parse(begin, &at_ns) == 0;
         /* The first month, rounded down to a step, may be before the earliest time that can be
          * represented. */
-        if (is_a_time ? at_ns > end_ns : month > first) {
+        if (is_a_time ? at_ns > end_ns : month > first)
             return;
-        }
-        if (is_a_time && at_ns >= start_ns) {
+        if (is_a_time && at_ns >= start_ns)
             add_tick(out, (double)((uint64_t)at_ns - (uint64_t)start_ns) * 1e-9,
                      month % 12 == 0 ? report_text(arena, "%d", month / 12)
                                      : report_text(arena, "%.3s", date_of(arena, at_ns)));
-        }
     }
 }
 
@@ -454,12 +435,10 @@ const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_
         size_t length = strlen(texts[i]);
         texts[i][10] = ' ';
         texts[i][length - 1] = 0; /* the Z */
-        if (times[i] % SIM_MINUTE == 0) {
+        if (times[i] % SIM_MINUTE == 0)
             texts[i][16] = 0;
-        }
-        if (are_days) {
+        if (are_days)
             texts[i][10] = 0;
-        }
     }
     const bool is_one_day = !are_days && strncmp(texts[0], texts[1], 10) == 0;
     return report_text(arena, "%s to %s UTC", texts[0], is_one_day ? texts[1] + 11 : texts[1]);

@@ -62,16 +62,13 @@ static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
     set_colour(cairo, is_flat ? ink->flat : ink->fill);
     cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
     cairo_fill(cairo);
-    if (is_flat) {
+    if (is_flat)
         return;
-    }
     set_colour(cairo, ink->colour);
-    if (ink->strokes & REPORT_STROKES_RISING) {
+    if (ink->strokes & REPORT_STROKES_RISING)
         put_strokes(box, false, cairo);
-    }
-    if (ink->strokes & REPORT_STROKES_FALLING) {
+    if (ink->strokes & REPORT_STROKES_FALLING)
         put_strokes(box, true, cairo);
-    }
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_width(cairo, REPORT_HATCH_STROKE);
     cairo_stroke(cairo);
@@ -83,9 +80,8 @@ static void draw_line(const struct report_mark *mark, cairo_t *cairo)
     static const double dashes[] = {3, 2};
     cairo_set_line_width(cairo, mark->stroke);
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
-    if (mark->shape == REPORT_SHAPE_DASHED) {
+    if (mark->shape == REPORT_SHAPE_DASHED)
         cairo_set_dash(cairo, dashes, 2, 0);
-    }
     cairo_move_to(cairo, mark->box.x, mark->box.y);
     cairo_line_to(cairo, mark->box.x + mark->box.width, mark->box.y + mark->box.height);
     cairo_stroke(cairo);
@@ -98,14 +94,12 @@ static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
     static const double dashes[] = {5, 3};
     /* Drawing text leaves a current point, which the first cairo_line_to() would connect to the curve. */
     cairo_new_path(cairo);
-    for (size_t i = 0; i < mark->point_count; i++) {
+    for (size_t i = 0; i < mark->point_count; i++)
         cairo_line_to(cairo, mark->points[i].x, mark->points[i].y);
-    }
-    if (mark->is_dashed) {
+    if (mark->is_dashed)
         cairo_set_dash(cairo, dots, 2, 0);
-    } else if (mark->is_distribution) {
+    else if (mark->is_distribution)
         cairo_set_dash(cairo, dashes, 2, 0);
-    }
     cairo_set_line_width(cairo, mark->stroke);
     cairo_set_line_cap(cairo, mark->is_distribution ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
@@ -132,9 +126,8 @@ static void put_polygon(const struct report_box *box, enum report_marker marker,
         return;
     }
     const struct report_marker_style *style = &report_markers[marker];
-    for (size_t i = 0; i < style->corner_count; i++) {
+    for (size_t i = 0; i < style->corner_count; i++)
         cairo_line_to(cairo, x + size * style->corners[i].x, y + size * style->corners[i].y);
-    }
     cairo_close_path(cairo);
 }
 
@@ -152,16 +145,14 @@ static void draw_marker(const struct report_mark *mark, cairo_t *cairo)
     set_colour(cairo, report_inks[REPORT_INK_HALO].colour);
     cairo_set_line_width(cairo, 3);
     cairo_stroke_preserve(cairo);
-    if (!is_open) {
+    if (!is_open)
         cairo_fill_preserve(cairo);
-    }
     set_colour(cairo, report_inks[mark->ink].colour);
     cairo_set_line_width(cairo, 1.5);
-    if (is_open || is_hollow) {
+    if (is_open || is_hollow)
         cairo_stroke(cairo);
-    } else {
+    else
         cairo_fill(cairo);
-    }
 }
 
 static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo)
@@ -289,12 +280,10 @@ static void renumber(struct report_bytes *svg)
         memmove(svg->data + used, svg->data + at, length);
         used += length;
         at += length;
-        if (svg->data[at] >= '0' && svg->data[at] <= '9') {
+        if (svg->data[at] >= '0' && svg->data[at] <= '9')
             svg->data[used++] = '0';
-        }
-        while (at < svg->size && svg->data[at] >= '0' && svg->data[at] <= '9') {
+        while (at < svg->size && svg->data[at] >= '0' && svg->data[at] <= '9')
             at++;
-        }
     }
     svg->size = used;
 }
@@ -324,13 +313,11 @@ static bool write_png(cairo_surface_t *image, struct report_bytes *out, struct s
         }
     }
     out->size = PNG_IMAGE_PNG_SIZE_MAX(png);
-    if (!sim_grow(&out->data, &out->capacity, out->size, sizeof *out->data)) {
+    if (!sim_grow(&out->data, &out->capacity, out->size, sizeof *out->data))
         return sim_fail_memory(error);
-    }
-    if (!png_image_write_to_memory(&png, out->data, &out->size, 0, data, 0, NULL)) {
+    if (!png_image_write_to_memory(&png, out->data, &out->size, 0, data, 0, NULL))
         return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                         "charts: libpng cannot write the png: %s; choose another --format", png.message);
-    }
     return true;
 }
 
@@ -341,13 +328,11 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     *out = (struct report_bytes){0};
     struct sink sink = {.bytes = out};
     cairo_surface_t *surface = make_surface(scene, format, &sink);
-    if (format == REPORT_PDF) {
+    if (format == REPORT_PDF)
         set_metadata(surface, title, start_ns);
-    }
     cairo_t *cairo = cairo_create(surface);
-    if (format == REPORT_PNG) {
+    if (format == REPORT_PNG)
         cairo_scale(cairo, REPORT_PIXEL_SCALE, REPORT_PIXEL_SCALE);
-    }
     draw_scene(scene, typesetter, cairo);
     cairo_show_page(cairo);
     cairo_status_t status = cairo_status(cairo);
@@ -355,12 +340,10 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     const bool is_fine =
         status != CAIRO_STATUS_SUCCESS || format != REPORT_PNG || write_png(surface, out, error);
     cairo_surface_finish(surface);
-    if (status == CAIRO_STATUS_SUCCESS) {
+    if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_status(surface);
-    }
-    if (sink.is_full) {
+    if (sink.is_full)
         status = CAIRO_STATUS_NO_MEMORY;
-    }
     cairo_surface_destroy(surface);
     if (!is_fine) {
         report_bytes_free(out);
@@ -374,8 +357,7 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
                               "charts: Cairo cannot draw the %s: %s; choose another --format",
                               report_format_extension(format), cairo_status_to_string(status));
     }
-    if (format == REPORT_SVG) {
+    if (format == REPORT_SVG)
         renumber(out);
-    }
     return true;
 }

@@ -287,9 +287,8 @@ static bool fail(struct sim_error *error, const char *step, const char *path, in
 static void remove_folders(const char *folder, size_t made_from)
 {
     char *path = made_from > 0 ? strdup(folder) : NULL;
-    if (path == NULL) {
+    if (path == NULL)
         return;
-    }
     for (size_t i = strlen(path); i >= made_from; i--) {
         if (path[i] == '/' || path[i] == 0) {
             path[i] = 0;
@@ -304,16 +303,14 @@ static void remove_folders(const char *folder, size_t made_from)
 static bool make_folder(const char *folder, size_t *made_from, struct sim_error *error)
 {
     char *path = strdup(folder);
-    if (path == NULL) {
+    if (path == NULL)
         return sim_fail_memory(error);
-    }
     *made_from = 0;
     int reason = 0;
     const size_t length = strlen(path);
     for (size_t i = 1; reason == 0 && i <= length; i++) {
-        if (path[i] != '/' && path[i] != 0) {
+        if (path[i] != '/' && path[i] != 0)
             continue;
-        }
         char kept = path[i];
         path[i] = 0;
         if (mkdir(path, 0777) == 0) {
@@ -327,11 +324,10 @@ static bool make_folder(const char *folder, size_t *made_from, struct sim_error 
         path[i] = kept;
     }
     struct stat status;
-    if (reason == 0 && stat(path, &status) != 0) {
+    if (reason == 0 && stat(path, &status) != 0)
         reason = errno;
-    } else if (reason == 0 && !S_ISDIR(status.st_mode)) {
+    else if (reason == 0 && !S_ISDIR(status.st_mode))
         reason = ENOTDIR;
-    }
     if (reason != 0) {
         fail(error, "make the folder", folder, reason);
         remove_folders(folder, *made_from);
@@ -365,17 +361,15 @@ bool report_output(const char *const *paths, const struct report_bytes *contents
     size_t made_from = 0;
     bool ok =
         copy != NULL && outputs != NULL ? make_folder(folder, &made_from, error) : sim_fail_memory(error);
-    for (size_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; ok && i < count; i++)
         ok = write_whole(paths[i], &outputs[i], &contents[i], error);
-    }
     for (size_t i = 0; outputs != NULL && i < count; i++) {
         int reason = report_partial_end(&outputs[i], ok);
         ok = ok && (reason == 0 || fail(error, "rename", paths[i], reason));
     }
     free(outputs);
-    if (!ok) {
+    if (!ok)
         remove_folders(folder, made_from);
-    }
     free(copy);
     return ok;
 }
@@ -390,21 +384,19 @@ char *report_output_path(const char *folder, const char *scenario, bool is_tuned
         bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                         (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
         bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
-        if (is_plain) {
+        if (is_plain)
             stem[used++] = *at;
-        } else if (!continues_utf8) {
+        else if (!continues_utf8)
             stem[used++] = '-';
-        }
     }
     stem[used] = 0;
     size_t folder_length = strlen(folder);
     const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
     size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 32;
     char *path = malloc(size);
-    if (path != NULL) {
+    if (path != NULL)
         snprintf(path, size, "%s%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
                  is_tuned ? "-tune" : "", chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
-    }
     return path;
 }
 

@@ -66,9 +66,8 @@ static void put_medians(const struct report_panel *panel, const struct report_fr
         size_t end = i + 1;
         if (has_median(&panel->steps[i], is_open)) {
             while (end < panel->step_count && has_median(&panel->steps[end], is_open) &&
-                   panel->steps[end].from <= panel->steps[end - 1].to) {
+                   panel->steps[end].from <= panel->steps[end - 1].to)
                 end++;
-            }
             put_run(frame, &panel->steps[i], end - i, is_open, pen);
         }
         i = end;
@@ -82,9 +81,8 @@ static void put_steps(const struct report_panel *panel, const struct report_fram
 {
     for (size_t i = 0; i < panel->step_count; i++) {
         const struct report_slice *step = &panel->steps[i];
-        if (step->open.present) {
+        if (step->open.present)
             put_box(frame, step, step->open.least, step->open.most, REPORT_INK_OPEN, pen);
-        }
         if (step->closed.present) {
             put_box(frame, step, step->closed.least, step->closed.most, REPORT_INK_RANGE, pen);
             put_box(frame, step, step->closed.p10, step->closed.p90, REPORT_INK_MIDDLE, pen);
@@ -122,14 +120,12 @@ static void put_bars(const struct report_frame *frame, const struct report_panel
 static void put_curve(const struct report_frame *frame, const struct report_panel *panel,
                       struct report_pen *pen)
 {
-    if (panel->curve_count < 2) {
+    if (panel->curve_count < 2)
         return;
-    }
     struct report_point *points = report_take(pen->scene->arena, panel->curve_count, sizeof *points);
-    for (size_t i = 0; i < panel->curve_count; i++) {
+    for (size_t i = 0; i < panel->curve_count; i++)
         points[i] = (struct report_point){report_frame_x(frame, panel->curve[i].x),
                                           report_frame_y(frame, 0, panel->curve[i].y)};
-    }
     report_pen_curve(pen, REPORT_INK_DISTRIBUTION, &frame->box, points, panel->curve_count, 1.6);
 }
 
@@ -209,16 +205,14 @@ static void put_small(const struct report_chart *chart, struct report_pen *pen)
     columns = columns < 1 ? 1 : columns < all ? columns : all;
     const double height = small_height + (columns == 1 && all <= REPORT_WIDE_PANELS_MAX ? 24 : 0);
     double numbers = 0;
-    for (size_t i = 0; i < all; i++) {
+    for (size_t i = 0; i < all; i++)
         numbers = fmax(numbers, report_frame_numbers(&chart->panels[i].y, pen));
-    }
     report_pen_paragraph(pen, chart->panels[0].y.title, REPORT_FONT_TICK, 1);
     pen->y += 6 - panel_gap;
-    for (size_t i = 0; i < all; i += columns) {
+    for (size_t i = 0; i < all; i += columns)
         put_small_row(chart, i, columns < all - i ? columns : all - i,
                       (room + small_gap) / (double)columns - small_gap, numbers, height, i / columns % 3 == 2,
                       pen);
-    }
 }
 
 void report_layout_bars(const struct report_chart *chart, struct report_pen *pen)
@@ -353,9 +347,8 @@ void report_layout_summary(const struct report_chart *chart, struct report_pen *
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_box frame = {content_left - 6, top + height * (double)i + 1, content_width + 12,
                                          height - 1.5};
-        if (chart->panels[i].is_chosen) {
+        if (chart->panels[i].is_chosen)
             put_frame(pen, &frame);
-        }
     }
     const struct report_frame numbers = {.x = &chart->x,
                                          .box = {.x = strip_left, .y = pen->y, .width = strip_width}};

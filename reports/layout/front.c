@@ -24,25 +24,22 @@ struct taken {
 
 static void take(struct taken *taken, double x0, double y0, double x1, double y1)
 {
-    if (taken->count < taken->capacity) {
+    if (taken->count < taken->capacity)
         taken->boxes[taken->count++] =
             (struct report_box){fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0)};
-    }
 }
 
 static bool is_free(const struct report_frame *frame, const struct taken *taken, const struct report_box *box)
 {
     const double right = box->x + box->width, bottom = box->y + box->height;
     if (box->x < frame->box.x + inset || right > frame->box.x + frame->box.width - inset ||
-        box->y < frame->box.y || bottom > frame->box.y + frame->box.height) {
+        box->y < frame->box.y || bottom > frame->box.y + frame->box.height)
         return false;
-    }
     for (size_t i = 0; i < taken->count; i++) {
         const struct report_box *other = &taken->boxes[i];
         if (box->x < other->x + other->width && other->x < right && box->y < other->y + other->height &&
-            other->y < bottom) {
+            other->y < bottom)
             return false;
-        }
     }
     return true;
 }
@@ -65,9 +62,8 @@ static bool is_clear(const struct taken *taken, const struct report_point *from,
             const double x = from->x + (to->x - from->x) * k / STEPS;
             const double y = from->y + (to->y - from->y) * k / STEPS;
             if (x > name->x - room && x < name->x + name->width + room && y > name->y - room &&
-                y < name->y + name->height + room) {
+                y < name->y + name->height + room)
                 return false;
-            }
         }
     }
     return true;
@@ -81,9 +77,8 @@ static void put_leader(const struct report_point *from, const struct report_poin
     static const double rim = 7, pitch = 4, room = 2;
     const double dx = to->x - from->x, dy = to->y - from->y, length = sqrt(dx * dx + dy * dy);
     const double x = from->x + dx * rim / length, y = from->y + dy * rim / length;
-    if (is_chosen) {
+    if (is_chosen)
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_HALO, x, y, to->x, to->y, 3);
-    }
     report_pen_line(pen, REPORT_SHAPE_LINE, is_chosen ? REPORT_INK_CHOSEN : REPORT_INK_AXIS, x, y, to->x,
                     to->y, is_chosen ? 1 : 0.7);
     for (double at = rim; at < length; at += pitch) {
@@ -145,9 +140,8 @@ static bool put_name(const struct report_frame *frame, const struct report_spot 
                                 : REPORT_FONT_TICK,
         .lines = 1,
     };
-    if (report_pen_width(pen, type.text, type.font) > name_width_max) {
+    if (report_pen_width(pen, type.text, type.font) > name_width_max)
         type.width = name_width_max;
-    }
     const struct report_extent extent = report_pen_measure(pen, &type);
     const double side = (spot->is_chosen ? 9 : REPORT_MARKER_SIZE) / 2 + 3;
     const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, 0, spot->y);
@@ -173,9 +167,8 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
     for (size_t i = 0; i < chart->spot_count; i++) {
         const struct report_spot *spot = &chart->spots[i];
         if ((spot->is_on_front || spot->is_chosen) && (last == NULL || spot->y < last->y) &&
-            (best == NULL || spot->x < best->x || (spot->x == best->x && spot->y < best->y))) {
+            (best == NULL || spot->x < best->x || (spot->x == best->x && spot->y < best->y)))
             best = spot;
-        }
     }
     return best;
 }
@@ -189,9 +182,8 @@ static size_t put_names(const struct report_frame *frame, const struct report_ch
         for (size_t i = 0; i < chart->spot_count; i++) {
             const struct report_spot *spot = &chart->spots[i];
             const int own = spot->is_chosen ? 0 : spot->is_best ? 1 : taken->is_stair[i] ? 2 : 3;
-            if (layer == own && spot->label[0] != 0) {
+            if (layer == own && spot->label[0] != 0)
                 left_out += !put_name(frame, spot, taken, pen);
-            }
         }
     }
     return left_out;
@@ -222,9 +214,8 @@ static void put_stairs(const struct report_frame *frame, const struct report_cha
     while (last != NULL) {
         taken->is_stair[last - chart->spots] = true;
         const struct report_spot *next = next_stair(chart, last);
-        if (next != NULL) {
+        if (next != NULL)
             put_stair(frame, last, next, taken, pen);
-        }
         last = next;
     }
 }
@@ -232,9 +223,8 @@ static void put_stairs(const struct report_frame *frame, const struct report_cha
 static void put_range(const struct report_frame *frame, const struct report_spot *spot, enum report_ink ink,
                       struct taken *taken, struct report_pen *pen)
 {
-    if (!(spot->low < spot->high)) {
+    if (!(spot->low < spot->high))
         return;
-    }
     const double x = report_frame_x(frame, spot->x);
     const double top = report_frame_y(frame, 0, spot->high), bottom = report_frame_y(frame, 0, spot->low);
     report_pen_range(pen, ink, x, top, bottom);
@@ -247,9 +237,8 @@ static void put_spots(const struct report_frame *frame, const struct report_char
 {
     for (size_t i = 0; i < chart->spot_count; i++) {
         const struct report_spot *spot = &chart->spots[i];
-        if (layer != (spot->is_chosen ? 2 : spot->is_on_front ? 1 : 0)) {
+        if (layer != (spot->is_chosen ? 2 : spot->is_on_front ? 1 : 0))
             continue;
-        }
         const enum report_ink ink = ink_of(spot);
         const double size = spot->is_chosen ? chosen_size : REPORT_MARKER_SIZE;
         const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, 0, spot->y);
@@ -277,9 +266,8 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
     report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
     report_frame_x_title(&frame, chart->x.title, pen);
     put_stairs(&frame, chart, &taken, pen);
-    for (int layer = 0; layer < 3; layer++) {
+    for (int layer = 0; layer < 3; layer++)
         put_spots(&frame, chart, layer, &taken, pen);
-    }
     const size_t left_out = put_names(&frame, chart, &taken, pen);
     if (left_out > 0) {
         const char *text =

@@ -43,9 +43,8 @@ static double put_stages(const struct report_panel *panel, const struct report_f
         const struct report_stage *stage = &panel->stages[i];
         const double from = report_frame_x(frame, stage->from);
         const double to = report_frame_x(frame, stage->to);
-        if (to - from >= report_pen_width(pen, stage->text, REPORT_FONT_STAGE) + 4) {
+        if (to - from >= report_pen_width(pen, stage->text, REPORT_FONT_STAGE) + 4)
             report_pen_say(pen, stage->text, REPORT_FONT_STAGE, REPORT_CENTRE, (from + to) / 2, top);
-        }
     }
     return top + report_pen_height(pen, REPORT_FONT_STAGE) + 3;
 }
@@ -84,16 +83,14 @@ static void put_lanes(const struct report_panel *panel, const struct report_fram
     const double height = report_pen_height(pen, REPORT_FONT_TICK);
     /* Lanes lower than a line of text are named in steps of 2, 4, 8. */
     size_t step = 1;
-    while ((double)step * pitch < height) {
+    while ((double)step * pitch < height)
         step *= 2;
-    }
     for (size_t i = 0; i < panel->lane_count; i++) {
         const double top = frame->box.y + strip_height + 1 + pitch * (double)i;
         put_lane(&panel->lanes[i], frame, top, pitch, pen);
-        if (i % step == 0) {
+        if (i % step == 0)
             report_pen_say(pen, panel->lanes[i].label, REPORT_FONT_TICK, REPORT_RIGHT, frame->box.x - 6,
                            top + (pitch - height) / 2);
-        }
     }
 }
 
@@ -118,19 +115,17 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
     report_rules_put(&rules, panel->moments, &frame, top, pen);
     report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
     report_frame_x_title(&frame, panel->x.title, pen);
-    if (is_narrow) {
+    if (is_narrow)
         pen->y = report_pen_figures(pen, panel, REPORT_PAGE_MARGIN, plot_left + 200, pen->y + 4, 1, false);
-    } else {
+    else
         pen->y = fmax(pen->y, report_pen_figures(pen, panel, REPORT_FIGURES_LEFT, report_pen_right(pen), top,
                                                  1, false));
-    }
 }
 
 static void lay_out_lanes(const struct report_chart *chart, struct report_pen *pen)
 {
-    for (size_t i = 0; i < chart->panel_count; i++) {
+    for (size_t i = 0; i < chart->panel_count; i++)
         put_panel(chart, &chart->panels[i], pen);
-    }
 }
 
 static const double label_width = 190;
@@ -164,12 +159,10 @@ static double put_label(const struct grid *grid, const struct report_row *row, d
     const struct report_type label = label_type(grid, row);
     const struct report_type detail = {row->detail, REPORT_FONT_DETAIL, grid->label, 2};
     const double height = report_pen_measure(pen, &label).height;
-    if (is_drawn) {
+    if (is_drawn)
         report_pen_text(pen, &label, REPORT_LEFT, REPORT_PAGE_MARGIN, top);
-    }
-    if (is_drawn && !grid->is_narrow) {
+    if (is_drawn && !grid->is_narrow)
         report_pen_text(pen, &detail, REPORT_LEFT, REPORT_PAGE_MARGIN, top + height);
-    }
     return height + (grid->is_narrow ? 0 : report_pen_measure(pen, &detail).height);
 }
 
@@ -193,9 +186,8 @@ static void measure(struct grid *grid, struct report_pen *pen)
         grid->lefts[i] = left;
         left += grid->bar_width + value_gap + grid->values[i] + column_gap;
     }
-    for (size_t row = 0; row < chart->row_count; row++) {
+    for (size_t row = 0; row < chart->row_count; row++)
         grid->row = fmax(grid->row, put_label(grid, &chart->rows[row], 0, false, pen));
-    }
     grid->row = report_snap(grid->row + (grid->is_narrow ? 1 : 2) * row_padding);
 }
 
@@ -216,9 +208,8 @@ static void put_headings(const struct grid *grid, struct report_pen *pen)
 
 static double length_of(const struct report_column *column, double value, double full)
 {
-    if (value <= 0) {
+    if (value <= 0)
         return 0;
-    }
     const double at = column->is_log ? report_log10(value) : value;
     return fmax(1, (at - column->low) / (column->high - column->low) * full);
 }
@@ -230,10 +221,9 @@ static void put_cell(const struct grid *grid, const struct report_column *column
     double end = left;
     if (cell->present) {
         const double length = length_of(column, cell->value, grid->bar_width);
-        if (length > 0) {
+        if (length > 0)
             report_pen_area(pen, column->ink,
                             (struct report_box){report_snap(left), top, length, bar_height});
-        }
         end = left + length;
         if (cell->has_mark) {
             const double x = report_snap(left + length_of(column, cell->mark, grid->bar_width));
@@ -312,9 +302,8 @@ void report_layout(const struct report_chart *chart, double width, struct report
     *out = (struct report_scene){.arena = arena, .typesetter = typesetter, .width = width};
     struct report_pen pen = {.scene = out, .y = REPORT_PAGE_MARGIN - 4};
     const bool is_summary = chart->form == REPORT_FORM_SUMMARY;
-    if (!is_summary) {
+    if (!is_summary)
         put_heading(chart, &pen);
-    }
     bodies[chart->form](chart, &pen);
     if (!is_summary) {
         pen.y += chart->foot[0] != 0 ? 12 : 0;

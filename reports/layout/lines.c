@@ -33,9 +33,8 @@ static void put_key(const struct report_chart *chart, const struct report_panel 
         }
     }
     for (size_t i = 0; i < rules->count; i++) {
-        if (rules->items[i].width == 0 && chart->rules[i].text[0] != 0) {
+        if (rules->items[i].width == 0 && chart->rules[i].text[0] != 0)
             entries[count++] = (struct report_legend){REPORT_INK_TEXT, chart->rules[i].text};
-        }
     }
     report_pen_legend(pen, entries, count, REPORT_FONT_LEGEND);
 }
@@ -67,9 +66,8 @@ static void put_ranges(const struct path *path, struct report_pen *pen)
     static const double short_range = 3 * REPORT_MARKER_SIZE;
     for (size_t i = 0; i < path->line->sample_count; i++) {
         const struct report_sample *sample = &path->line->samples[i];
-        if (!(sample->low < sample->high) || !is_marked(path->line, i)) {
+        if (!(sample->low < sample->high) || !is_marked(path->line, i))
             continue;
-        }
         const double ends[] = {report_frame_y(path->frame, path->lane, sample->low),
                                report_frame_y(path->frame, path->lane, sample->high)};
         const double x =
@@ -82,12 +80,10 @@ static void put_run(const struct path *path, size_t from, size_t until, bool is_
                     struct report_pen *pen)
 {
     struct report_point *points = report_take(pen->scene->arena, until - from, sizeof *points);
-    if (until - from < 2) {
+    if (until - from < 2)
         return;
-    }
-    for (size_t i = from; i < until; i++) {
+    for (size_t i = from; i < until; i++)
         points[i - from] = place_of(path, i);
-    }
     const bool is_distribution = path->line->is_distribution;
     struct report_mark *mark = report_pen_curve(pen, path->line->ink, &path->frame->box, points, until - from,
                                                 is_dashed         ? 1.2
@@ -106,13 +102,11 @@ static void put_line(const struct path *path, struct report_pen *pen)
     for (size_t i = 1; i <= line->sample_count && !line->is_points; i++) {
         const struct report_sample *last = &line->samples[i - 1];
         const struct report_sample *next = i < line->sample_count ? &line->samples[i] : NULL;
-        if (next != NULL && (last->y < low) == (next->y < low) && (last->x < left) == (next->x < left)) {
+        if (next != NULL && (last->y < low) == (next->y < low) && (last->x < left) == (next->x < left))
             continue;
-        }
         put_run(path, from, i, false, pen);
-        if (next != NULL) {
+        if (next != NULL)
             put_run(path, i - 1, i + 1, true, pen);
-        }
         from = i;
     }
 }
@@ -124,9 +118,8 @@ static double level_of(const struct path *path)
     const struct report_line *line = path->line;
     const double foot = line->samples[0].y - 0.01 * (path->frame->y->high - path->frame->y->low);
     size_t last = 0;
-    while (last + 1 < line->sample_count && line->samples[last + 1].y > foot) {
+    while (last + 1 < line->sample_count && line->samples[last + 1].y > foot)
         last++;
-    }
     return last + 1 < line->sample_count ? place_of(path, last).x - place_of(path, 0).x : 0;
 }
 
@@ -151,28 +144,24 @@ static void put_stations(const struct path *path, struct report_pen *pen)
 static void put_markers(const struct path *path, struct report_pen *pen)
 {
     const struct report_line *line = path->line;
-    if (line->is_dense && !line->is_distribution) {
+    if (line->is_dense && !line->is_distribution)
         put_stations(path, pen);
-    }
     for (size_t i = 0; i < line->sample_count; i++) {
         const struct report_point at = place_of(path, i);
         const bool has_marker = line->is_dense ? i + 1 == line->sample_count : is_marked(line, i);
-        if (has_marker && !line->is_distribution) {
+        if (has_marker && !line->is_distribution)
             report_pen_marker(pen, line->ink, at.x, at.y, REPORT_MARKER_SIZE);
-        }
-        if (line->samples[i].hint != NULL) {
+        if (line->samples[i].hint != NULL)
             report_pen_mark(pen, REPORT_SHAPE_HIT, line->ink, (struct report_box){at.x, at.y, 0, 0})->hint =
                 line->samples[i].hint;
-        }
     }
 }
 
 static bool has_zero(const struct report_line *line, const struct report_axis *y)
 {
     bool has = false;
-    for (size_t i = 0; i < line->sample_count; i++) {
+    for (size_t i = 0; i < line->sample_count; i++)
         has |= line->samples[i].low < y->low;
-    }
     return has;
 }
 
@@ -224,9 +213,8 @@ void report_layout_lines(const struct report_chart *chart, struct report_pen *pe
     const size_t count = is_whole ? 1 : chart->panel_count;
     struct report_frame page = {.x = &chart->x, .inset = REPORT_SIDE_INSET};
     page.box.x = left_min;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         page.box.x = fmax(page.box.x, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&panels[i].y, pen)));
-    }
     page.box.width = floor(report_pen_right(pen)) - page.box.x;
     struct report_rules rules;
     report_rules_place(&rules, chart->rules, chart->rule_count, &page, pen);

@@ -34,9 +34,8 @@ struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape sh
     if (scene->count == scene->capacity) {
         size_t capacity = scene->capacity == 0 ? 256 : 2 * scene->capacity;
         struct report_mark *marks = report_take(scene->arena, capacity, sizeof *marks);
-        if (scene->count > 0) {
+        if (scene->count > 0)
             memcpy(marks, scene->marks, scene->count * sizeof *marks);
-        }
         scene->marks = marks;
         scene->capacity = capacity;
     }
@@ -93,9 +92,8 @@ struct report_box report_pen_text(struct report_pen *pen, const struct report_ty
                         : align == REPORT_RIGHT ? x - extent.width
                                                 : x - extent.width / 2;
     const struct report_box box = {left, y, extent.width, extent.height};
-    if (type->text[0] != 0) {
+    if (type->text[0] != 0)
         report_pen_mark(pen, REPORT_SHAPE_TEXT, REPORT_INK_TEXT, box)->type = *type;
-    }
     return box;
 }
 
@@ -108,23 +106,20 @@ struct report_box report_pen_say(struct report_pen *pen, const char *text, enum 
 void report_pen_paragraph(struct report_pen *pen, const char *text, enum report_font font, int lines)
 {
     const struct report_type type = {text, font, report_pen_content_width(pen), lines};
-    if (text[0] != 0) {
+    if (text[0] != 0)
         pen->y += report_pen_text(pen, &type, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y).height;
-    }
 }
 
 void report_pen_headings(struct report_pen *pen, const struct report_type *types, const double *lefts,
                          size_t count)
 {
     double most = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         most = fmax(most, report_pen_measure(pen, &types[i]).height);
-    }
     pen->y += most;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         report_pen_text(pen, &types[i], REPORT_LEFT, lefts[i],
                         pen->y - report_pen_measure(pen, &types[i]).height);
-    }
 }
 
 void report_pen_range(struct report_pen *pen, enum report_ink ink, double x, double top, double bottom)
@@ -170,9 +165,8 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
                                    .height = swatch_height};
     const double right = box.x + box.width, bottom = box.y + box.height, centre = box.x + box.width / 2;
     const bool is_line = ink >= REPORT_INK_LINE && ink <= REPORT_INK_LINE_LAST;
-    if (is_line || ink == REPORT_INK_DISTRIBUTION) {
+    if (is_line || ink == REPORT_INK_DISTRIBUTION)
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, right, middle, is_line ? 1.8 : 1.6);
-    }
     if (is_line || ink == REPORT_INK_PALE || ink == REPORT_INK_CHOSEN) {
         report_pen_marker(pen, ink, centre, middle, REPORT_MARKER_SIZE);
     } else if (ink == REPORT_INK_TEXT || ink == REPORT_INK_SLOW) {
@@ -253,9 +247,8 @@ double report_pen_figures(struct report_pen *pen, const struct report_panel *pan
     size_t used = 0;
     for (size_t i = 0; i < panel->figure_count; i++) {
         const struct report_figure *figure = &panel->figures[i];
-        if (few && !figure->is_key && !figure->is_alarm) {
+        if (few && !figure->is_key && !figure->is_alarm)
             continue;
-        }
         const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
         const double x = left + (double)(used % columns) * (room + gap);
         const double y = top + (double)(used / columns) * line;
@@ -286,9 +279,8 @@ double report_frame_x(const struct report_frame *frame, double at)
     const struct report_axis *axis = frame->x;
     const struct report_box *box = &frame->box;
     const double before = axis->has_zero ? strip_width + strip_gap : 0;
-    if (axis->has_zero && at < axis->low) {
+    if (axis->has_zero && at < axis->low)
         return box->x + strip_width / 2;
-    }
     const double room = box->width - before - 2 * frame->inset;
     return box->x + before + frame->inset + (at - axis->low) / (axis->high - axis->low) * room;
 }
@@ -308,9 +300,8 @@ double report_frame_y(const struct report_frame *frame, size_t lane, double at)
 double report_frame_numbers(const struct report_axis *y, const struct report_pen *pen)
 {
     double widest = report_pen_width(pen, "0", REPORT_FONT_TICK);
-    for (size_t i = 0; i < y->tick_count; i++) {
+    for (size_t i = 0; i < y->tick_count; i++)
         widest = fmax(widest, report_pen_width(pen, y->ticks[i].text, REPORT_FONT_TICK));
-    }
     return widest + text_gap;
 }
 
@@ -335,10 +326,9 @@ void report_frame_y_axis(const struct report_frame *frame, struct report_pen *pe
     const double left = box->x, right = box->x + box->width,
                  height = report_pen_height(pen, REPORT_FONT_TICK);
     const double bottom = box->y + box->height;
-    if (axis->has_zero) {
+    if (axis->has_zero)
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO,
                         (struct report_box){left, frame->strip_top, box->width, bottom - frame->strip_top});
-    }
     double above = HUGE_VAL;
     for (size_t i = 0; i < axis->tick_count; i++) {
         const double y = report_snap(report_frame_y(frame, 0, axis->ticks[i].at));
@@ -393,12 +383,10 @@ void report_frame_x_axis(const struct report_frame *frame, enum report_font font
         const struct report_tick *tick = &axis->ticks[i];
         const bool has_number = tick->text[0] != 0;
         const double x = report_snap(report_frame_x(frame, tick->at));
-        if (x > right) {
+        if (x > right)
             break;
-        }
-        if (has_number && has_grid && x > box->x + frame->inset) {
+        if (has_number && has_grid && x > box->x + frame->inset)
             report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, x, box->y, x, y, 1);
-        }
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
                         y + (has_number ? tick_length : tick_length / 2), 1);
         const double width = report_pen_width(pen, tick->text, font);
@@ -471,12 +459,10 @@ static bool place_rule(struct report_rule_place *rule, const struct report_rule_
         rule->row = by_side ? turn % REPORT_RULES_MAX : turn / 2;
         rule->x = is_left ? rule->stem - flag_gap - rule->width : rule->stem + flag_gap;
         bool is_free = rule->x >= REPORT_PAGE_MARGIN && rule->x + rule->width <= report_pen_right(pen);
-        for (size_t i = 0; is_free && i < placed_count; i++) {
+        for (size_t i = 0; is_free && i < placed_count; i++)
             is_free = is_apart(rule, placed[i]);
-        }
-        if (is_free) {
+        if (is_free)
             return true;
-        }
     }
     return false;
 }
@@ -504,9 +490,8 @@ void report_rules_place(struct report_rules *rules, const struct report_moment *
             }
         }
     }
-    if (!is_placed) {
+    if (!is_placed)
         *rules = (struct report_rules){.count = count};
-    }
 }
 
 double report_rules_height(const struct report_rules *rules, const struct report_pen *pen)

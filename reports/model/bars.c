@@ -35,18 +35,16 @@ static const double below_one_log10 = -0.15;
 static unsigned decade_of(uint64_t value)
 {
     unsigned decade = 0;
-    for (; value >= 10; value /= 10) {
+    for (; value >= 10; value /= 10)
         decade++;
-    }
     return decade;
 }
 
 static uint64_t edge_of(unsigned decade, unsigned mantissa)
 {
     lab_wide edge = mantissa;
-    for (unsigned i = 0; i < decade; i++) {
+    for (unsigned i = 0; i < decade; i++)
         edge *= 10;
-    }
     edge /= 10000;
     return edge > UINT64_MAX ? UINT64_MAX : (uint64_t)edge;
 }
@@ -61,9 +59,8 @@ static void bins_make(uint64_t least, uint64_t most, struct bins *out)
     unsigned decades = last >= first ? last - first : 0;
     bool has_many_sizes = decades >= FINE_DECADES_MIN || first >= 2;
     unsigned step = has_many_sizes && decades <= FINE_DECADES_MAX ? 1 : 2;
-    if (least <= 1) {
+    if (least <= 1)
         out->edges[used++] = 0;
-    }
     for (unsigned decade = first;; decade++) {
         for (unsigned i = 0; i < 20; i += step) {
             uint64_t edge = edge_of(decade, mantissas[i]);
@@ -86,11 +83,10 @@ static size_t bins_find(const struct bins *bins, uint64_t size)
     size_t high = bins->count - 1;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (size <= bins->edges[middle + 1]) {
+        if (size <= bins->edges[middle + 1])
             high = middle;
-        } else {
+        else
             low = middle + 1;
-        }
     }
     return low;
 }
@@ -138,9 +134,8 @@ static double curve_top(const struct report_panel *panels, size_t count)
 {
     double top = 0;
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < panels[i].curve_count; k++) {
+        for (size_t k = 0; k < panels[i].curve_count; k++)
             top = panels[i].curve[k].y > top ? panels[i].curve[k].y : top;
-        }
     }
     return top;
 }
@@ -156,22 +151,18 @@ static void turn_to_logs(struct report_panel *panel)
         panel->bars[i].low = log_of(panel->bars[i].low);
         panel->bars[i].high = log_of(panel->bars[i].high);
     }
-    if (panel->curve_count == 0) {
+    if (panel->curve_count == 0)
         return;
-    }
     /* At both ends, points with an expected count below one half are left out. */
     size_t first = 0, end = panel->curve_count;
-    while (first + 1 < end && panel->curve[first + 1].y <= log_low) {
+    while (first + 1 < end && panel->curve[first + 1].y <= log_low)
         first++;
-    }
-    while (end > first + 1 && panel->curve[end - 2].y <= log_low) {
+    while (end > first + 1 && panel->curve[end - 2].y <= log_low)
         end--;
-    }
     panel->curve += first;
     panel->curve_count = end - first;
-    for (size_t i = 0; i < panel->curve_count; i++) {
+    for (size_t i = 0; i < panel->curve_count; i++)
         panel->curve[i].y = log_of(panel->curve[i].y);
-    }
 }
 
 static void fill_counts(struct report_arena *arena, double top, bool is_log, const char *title,
@@ -204,9 +195,8 @@ static void scale_counts(struct report_arena *arena, struct report_panel *panels
     fill_counts(arena, shares.most, false, report_text(arena, "%% of %s", title), &percent);
     for (size_t i = 0; i < count; i++) {
         panels[i].y = panels[i].counts_are_shares ? percent : axis;
-        if (is_log && !panels[i].counts_are_shares) {
+        if (is_log && !panels[i].counts_are_shares)
             turn_to_logs(&panels[i]);
-        }
     }
 }
 
@@ -239,9 +229,8 @@ static void outline(const struct bk_strategy *strategy, const struct bins *bins,
             } else if (y > 0 && y >= visible_share * top) {
                 struct report_point *point = panel->curve + panel->curve_count;
                 const double from = edge_log10(bins->edges[i]);
-                if (panel->curve_count == 0) {
+                if (panel->curve_count == 0)
                     *point++ = (struct report_point){.x = from, .y = 0};
-                }
                 *point++ = (struct report_point){.x = from, .y = y};
                 *point++ = (struct report_point){.x = edge_log10(bins->edges[i + 1]), .y = y};
                 panel->curve_count = (size_t)(point - panel->curve);
@@ -259,23 +248,18 @@ static const char *distribution_note(struct report_arena *arena, const struct la
 {
     const uint64_t closed = strategy->closed_rows.count;
     const uint64_t open = strategy->open_rows.count;
-    if (closed + open == 0) {
+    if (closed + open == 0)
         return "no partitions";
-    }
-    if (strategy->settings.strategy.kind != BK_PROBABILISTIC || strategy->settings.strategy.max_age_ns != 0) {
+    if (strategy->settings.strategy.kind != BK_PROBABILISTIC || strategy->settings.strategy.max_age_ns != 0)
         return "";
-    }
-    if (closed == 0) {
+    if (closed == 0)
         return "none closed: nothing to compare with the distribution";
-    }
-    if (closed < REPORT_CLOSED_MIN) {
+    if (closed < REPORT_CLOSED_MIN)
         return report_text(arena, "%" PRIu64 " closed: too few to compare with the distribution", closed);
-    }
-    if (open >= closed / 10) {
+    if (open >= closed / 10)
         return report_text(
             arena, "%s open, %s closed: large ones are still open, so the closed ones are left of the curve",
             report_number(arena, (double)open), report_number(arena, (double)closed));
-    }
     return "";
 }
 
@@ -294,25 +278,22 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
         for (int state = 0; state < LAB_STATES; state++) {
             const struct lab_histogram *sizes = report_sizes(strategy, is_bytes, state);
             domain.most = sizes->most > domain.most ? sizes->most : domain.most;
-            if (sizes->count > 0 && (domain.least == 0 || sizes->least < domain.least)) {
+            if (sizes->count > 0 && (domain.least == 0 || sizes->least < domain.least))
                 domain.least = sizes->least > 0 ? sizes->least : 1;
-            }
         }
         double min;
         if (is_bytes && strategy->settings.observed == WL_OBSERVED_PERCENTILES &&
             report_metric(strategy, "partitions.all.bytes.min", &min) && min >= 1 &&
-            min < (double)domain.least) {
+            min < (double)domain.least)
             domain.least = (uint64_t)min;
-        }
     }
     /* Axes of rows begin at 1. Axes of bytes begin at the least size, because partitions of a few bytes do
      * not occur. */
     domain.least = is_bytes ? domain.least : 1;
     const uint64_t shown = report_limit_shown(domain.limit, domain.most);
     domain.shown = shown > domain.most ? shown : domain.most;
-    if (domain.most != 0 && domain.least < UINT64_MAX / 10 && domain.shown < 10 * domain.least) {
+    if (domain.most != 0 && domain.least < UINT64_MAX / 10 && domain.shown < 10 * domain.least)
         domain.shown = 10 * domain.least;
-    }
     return domain;
 }
 
@@ -322,18 +303,16 @@ static const double *counts_of(const struct lab_histogram *histogram, const stru
     size_t count;
     const struct lab_bin *sorted = report_sorted(arena, histogram, &count);
     double *counts = report_take(arena, bins->count, sizeof *counts);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         counts[bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
-    }
     return counts;
 }
 
 static const char *sizes_of(const struct report_bar *bar, bool is_bytes, struct report_arena *arena)
 {
     const char *last = report_grouped(arena, (uint64_t)bar->last), *unit = is_bytes ? "byte" : "row";
-    if (bar->first == bar->last) {
+    if (bar->first == bar->last)
         return report_text(arena, "%s %s%s", last, unit, bar->last == 1 ? "" : "s");
-    }
     return report_text(arena, "%s to %s %ss", report_grouped(arena, (uint64_t)bar->first), last, unit);
 }
 
@@ -355,9 +334,8 @@ static const char *hint_of(const struct lab_strategy_result *strategy, bool is_b
     const char *hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes_of(bar, is_bytes, arena),
                                    report_full(arena, bar->count), state, bar->count == 1 ? "" : "s",
                                    report_percent(arena, bar->count / total));
-    if (bar->ink != REPORT_INK_CLOSED || !has_distribution(strategy, is_bytes)) {
+    if (bar->ink != REPORT_INK_CLOSED || !has_distribution(strategy, is_bytes))
         return hint;
-    }
     const struct tune_distribution distribution = tune_distribution_of(&strategy->settings.strategy, 1);
     const double expected =
         (double)closed * (at_or_below(&distribution, bar->last) - at_or_below(&distribution, bar->first - 1));
@@ -370,9 +348,8 @@ static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes,
                       struct report_arena *arena, struct report_panel *panel)
 {
     const double *counts[LAB_STATES];
-    for (int state = 0; state < LAB_STATES; state++) {
+    for (int state = 0; state < LAB_STATES; state++)
         counts[state] = counts_of(report_sizes(strategy, is_bytes, state), bins, arena);
-    }
     panel->bars = report_take(arena, LAB_STATES * bins->count, sizeof *panel->bars);
     for (size_t i = 0; i < LAB_STATES * bins->count; i++) {
         const size_t bin = i / LAB_STATES, state = i % LAB_STATES;
@@ -413,13 +390,11 @@ static void widen_bars(const struct lab_strategy_result *strategy, const struct 
 /* Returns a note on the sizes that a file of observed partitions does not give. */
 static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
 {
-    if (!is_bytes && strategy->open_rows.count == 0) {
+    if (!is_bytes && strategy->open_rows.count == 0)
         return "the file does not give the rows of partitions";
-    }
-    if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
+    if (strategy->settings.observed == WL_OBSERVED_PERCENTILES)
         return "only percentiles are known: a bar is the share between two of them, and its sizes may be "
                "anywhere in it";
-    }
     return "";
 }
 
@@ -447,10 +422,9 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
         {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, REPORT_ALARM,
          true},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         report_metric_add(arena, panel, strategy, wanted[i].name, wanted[i].metric, wanted[i].unit,
                           wanted[i].alarm, wanted[i].is_key);
-    }
 }
 
 static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes, const struct bins *bins,
@@ -462,12 +436,10 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
                   : is_bytes                                      ? ""
                                                                   : distribution_note(arena, strategy);
     panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
-    if (panel->counts_are_shares) {
+    if (panel->counts_are_shares)
         widen_bars(strategy, bins, arena, panel);
-    }
-    if (has_distribution(strategy, is_bytes)) {
+    if (has_distribution(strategy, is_bytes))
         outline(&strategy->settings.strategy, bins, (double)strategy->closed_rows.count, arena, panel);
-    }
     fill_figures(strategy, is_bytes, arena, panel);
 }
 
@@ -477,14 +449,12 @@ static void fill_bands(const struct report_axis *x, const struct domain *domain,
                        struct report_arena *arena, struct report_panel *panel)
 {
     panel->bands = report_take(arena, 2, sizeof *panel->bands);
-    if (tiny > 1) {
+    if (tiny > 1)
         panel->bands[panel->band_count++] = (struct report_band){
             .from = x->low, .to = fmin(report_log10((double)(tiny - 1)), x->high), .ink = REPORT_INK_TINY};
-    }
-    if (domain->limit != 0 && report_log10((double)domain->limit) < x->high) {
+    if (domain->limit != 0 && report_log10((double)domain->limit) < x->high)
         panel->bands[panel->band_count++] = (struct report_band){
             .from = fmax(report_log10((double)domain->limit), x->low), .to = x->high, .ink = REPORT_INK_OVER};
-    }
 }
 
 static void fill_legend(const struct lab_result *result, const struct domain *domain,
@@ -498,27 +468,22 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
         has_observed |= is_observed;
         has_curve |= chart->panels[i].curve_count > 0;
     }
-    if (has_closed) {
+    if (has_closed)
         report_legend_add(chart, REPORT_INK_CLOSED, "closed partitions");
-    }
-    if (has_open || has_observed) {
+    if (has_open || has_observed)
         report_legend_add(chart, REPORT_INK_OPEN,
                           !has_observed ? "open partitions"
                           : has_open    ? "open partitions, and all observed ones"
                                         : "observed partitions");
-    }
-    if (has_curve) {
+    if (has_curve)
         report_legend_add(chart, REPORT_INK_DISTRIBUTION, "exact distribution (negative binomial)");
-    }
-    if (!chart->is_bytes && result->limits.tiny_rows > 1) {
+    if (!chart->is_bytes && result->limits.tiny_rows > 1)
         report_legend_add(chart, REPORT_INK_TINY,
                           report_text(arena, "tiny: below %s rows",
                                       report_exact(arena, result->limits.tiny_rows, REPORT_ROWS)));
-    }
-    if (domain->limit != 0) {
+    if (domain->limit != 0)
         report_limit_legend(arena, chart, domain->limit, chart->is_bytes,
                             report_log10((double)domain->limit) < chart->x.high);
-    }
 }
 
 /* Replaces the notes of small panels, which all say the same, by one note on the chart. */
@@ -529,9 +494,8 @@ static void join_notes(struct report_chart *chart)
         has_note |= chart->panels[i].curve_count > 0 && chart->panels[i].note[0] != 0;
         chart->panels[i].note = chart->panels[i].curve_count > 0 ? "" : chart->panels[i].note;
     }
-    if (has_note) {
+    if (has_note)
         chart->note = "Where bars are left of their curve, the large partitions are still open.";
-    }
 }
 
 void report_partitions_fill(const struct lab_result *result, struct report_arena *arena,
@@ -596,14 +560,12 @@ static bool find_places(const struct lab_result *result, struct places *out)
 
 static const char *why_no_reads(const struct lab_result *result)
 {
-    if (lab_result_is_observed(result)) {
+    if (lab_result_is_observed(result))
         return "nothing was run, so nothing was read";
-    }
     for (size_t i = 0; i < result->strategy_count; i++) {
         double count;
-        if (report_metric(&result->strategies[i], "reads.count", &count)) {
+        if (report_metric(&result->strategies[i], "reads.count", &count))
             return "no read was answered in the time of the run";
-        }
     }
     return "the scenario has no reads";
 }
@@ -649,9 +611,8 @@ static void fill_log(struct places *places, struct report_arena *arena, struct r
             place.to = fmin(place.to, report_log10((double)most) + half_width_max);
         }
         /* The last bar ends at the largest number, so it may be narrower than the least width. */
-        if (i + 1 == bins.count) {
+        if (i + 1 == bins.count)
             place.to = fmax(place.to, place.from + width_min);
-        }
         places->items[places->count++] = place;
     }
     axis->low = places->items[0].from - side_room;
@@ -683,11 +644,10 @@ static void fill_read_bars(const struct lab_histogram *reads, const struct place
         const struct place *place = &places->items[i];
         uint64_t count = 0;
         /* The size of a rounded bin may be above the largest number. */
-        for (; bin < bin_count && (bins[bin].size <= place->most || i + 1 == places->count); bin++) {
+        for (; bin < bin_count && (bins[bin].size <= place->most || i + 1 == places->count); bin++)
             count += bins[bin].count;
-        }
         upto += count;
-        if (count > 0) {
+        if (count > 0)
             panel->bars[panel->bar_count++] =
                 (struct report_bar){.from = place->from,
                                     .to = place->to,
@@ -697,7 +657,6 @@ static void fill_read_bars(const struct lab_histogram *reads, const struct place
                                     .count = (double)count,
                                     .ink = REPORT_INK_CLOSED,
                                     .hint = reads_hint(place, count, upto, reads->count, arena)};
-        }
     }
 }
 
@@ -752,16 +711,14 @@ void report_reads_fill(const struct lab_result *result, struct report_arena *are
         chart->absent = why_no_reads(result);
         return;
     }
-    if (places.most <= LINEAR_MAX) {
+    if (places.most <= LINEAR_MAX)
         fill_linear(&places, arena, &chart->x);
-    } else {
+    else
         fill_log(&places, arena, &chart->x);
-    }
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     chart->panel_count = result->strategy_count;
-    for (size_t i = 0; i < chart->panel_count; i++) {
+    for (size_t i = 0; i < chart->panel_count; i++)
         fill_reads_panel(&result->strategies[i], &places, arena, &chart->panels[i]);
-    }
     scale_counts(arena, chart->panels, chart->panel_count, "reads");
 }
 
@@ -782,9 +739,8 @@ static size_t most_nodes(const struct lab_result *result)
 
 static const char *why_no_nodes(const struct lab_result *result)
 {
-    if (lab_result_is_observed(result)) {
+    if (lab_result_is_observed(result))
         return "nothing was run, so no node holds data";
-    }
     return most_nodes(result) == 1 ? "one node holds everything"
                                    : "what each node holds was not kept with this run";
 }
@@ -804,9 +760,8 @@ static int compare_loads(const void *left, const void *right)
 {
     const struct lab_node_load *one = *(const struct lab_node_load *const *)left;
     const struct lab_node_load *other = *(const struct lab_node_load *const *)right;
-    if (one->bytes != other->bytes) {
+    if (one->bytes != other->bytes)
         return one->bytes < other->bytes ? 1 : -1;
-    }
     return one < other ? -1 : one > other;
 }
 
@@ -837,9 +792,8 @@ static void fill_nodes_figures(const struct lab_strategy_result *strategy, doubl
         {.name = "fullest / even", .text = report_number(arena, (double)most / mean), .is_key = true},
         {.name = "emptiest / even", .text = report_number(arena, (double)least / mean), .is_key = true},
     };
-    if (total > 0) {
+    if (total > 0)
         report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
-    }
 }
 
 static void fill_nodes_panel(const struct lab_strategy_result *strategy, bool is_numbered,
@@ -854,17 +808,15 @@ static void fill_nodes_panel(const struct lab_strategy_result *strategy, bool is
     const struct lab_node_load **nodes = report_take(arena, count + 1, sizeof *nodes);
     panel->bars = report_take(arena, count + 1, sizeof *panel->bars);
     panel->curve = report_take(arena, 2, sizeof *panel->curve);
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     double total = 0;
     for (size_t i = 0; i < count; i++) {
         nodes[i] = &strategy->nodes[i];
         total += (double)nodes[i]->bytes;
     }
-    if (!is_numbered) {
+    if (!is_numbered)
         qsort(nodes, count, sizeof *nodes, compare_loads);
-    }
     const double even = 1 / (double)count, half = is_numbered ? half_width : 0.5;
     for (size_t i = 0; i < count && total > 0; i++) {
         const double share = (double)nodes[i]->bytes / total, middle = (double)(i + !is_numbered);
@@ -900,16 +852,14 @@ void report_nodes_fill(const struct lab_result *result, struct report_arena *are
     for (size_t i = 0; i < chart->panel_count; i++) {
         struct report_panel *panel = &chart->panels[i];
         fill_nodes_panel(&result->strategies[i], is_numbered, &chart->x, arena, panel);
-        for (size_t bar = 0; bar < panel->bar_count; bar++) {
+        for (size_t bar = 0; bar < panel->bar_count; bar++)
             top = panel->bars[bar].high > top ? panel->bars[bar].high : top;
-        }
     }
     /* All panels have the same scale, so that even and uneven strategies can be compared. */
     struct report_axis shares = {.high = top > 0 ? top * shares_headroom : 1, .title = "share of bytes"};
     report_scale_linear(arena, REPORT_UNIT_SHARE, SHARES_MAX, 1e-4, &shares);
-    for (size_t i = 0; i < chart->panel_count; i++) {
+    for (size_t i = 0; i < chart->panel_count; i++)
         chart->panels[i].y = shares;
-    }
     report_legend_add(chart, REPORT_INK_CLOSED, "share of all bytes, replicas included");
     report_legend_add(chart, REPORT_INK_DISTRIBUTION, "even share");
 }

@@ -53,9 +53,8 @@ static void find_times(struct change *change)
 {
     const struct lab_views *views = change->views;
     change->look_count = 1;
-    for (size_t i = 1; i < views->count; i++) {
+    for (size_t i = 1; i < views->count; i++)
         change->look_count += views->items[i].time_ns != views->items[i - 1].time_ns;
-    }
     change->until = since(change, views->until_ns);
     change->first = since(change, views->items[0].time_ns);
     change->last = since(change, views->items[views->count - 1].time_ns);
@@ -79,15 +78,13 @@ static void find_buckets(struct report_arena *arena, struct change *change)
     const struct lab_view **votes = report_take(arena, agents, sizeof *votes);
     uint32_t most = 0;
     for (size_t i = 0; i < views->count && views->items[i].time_ns < views->change_ns; i++) {
-        if (is_belief(change, &views->items[i])) {
+        if (is_belief(change, &views->items[i]))
             votes[views->items[i].agent] = &views->items[i];
-        }
     }
     for (uint32_t i = 0; i < agents; i++) {
         uint32_t count = 0;
-        for (uint32_t k = 0; votes[i] != NULL && k < agents; k++) {
+        for (uint32_t k = 0; votes[i] != NULL && k < agents; k++)
             count += votes[k] != NULL && votes[k]->bucket == votes[i]->bucket;
-        }
         if (count > most || (count > 0 && count == most && votes[i]->bucket < change->old_bucket)) {
             most = count;
             change->has_old = true;
@@ -113,12 +110,10 @@ static bool is_split(const struct lab_view *const *last, uint32_t agents)
 {
     const struct lab_view *one = NULL;
     for (uint32_t i = 0; i < agents; i++) {
-        if (last[i] == NULL || !last[i]->is_known) {
+        if (last[i] == NULL || !last[i]->is_known)
             continue;
-        }
-        if (one != NULL && one->bucket != last[i]->bucket) {
+        if (one != NULL && one->bucket != last[i]->bucket)
             return true;
-        }
         one = last[i];
     }
     return false;
@@ -127,11 +122,10 @@ static bool is_split(const struct lab_view *const *last, uint32_t agents)
 static void add_split(struct change *change, double from, double to)
 {
     change->split_ns += to - from;
-    if (change->split_count > 0 && change->splits[change->split_count - 1].to >= from) {
+    if (change->split_count > 0 && change->splits[change->split_count - 1].to >= from)
         change->splits[change->split_count - 1].to = to;
-    } else {
+    else
         change->splits[change->split_count++] = (struct report_band){from, to, REPORT_INK_SPLIT, false};
-    }
 }
 
 static void find_splits(struct report_arena *arena, struct change *change)
@@ -142,9 +136,8 @@ static void find_splits(struct report_arena *arena, struct change *change)
     for (size_t i = 0; i < views->count;) {
         const int64_t time_ns = views->items[i].time_ns;
         for (; i < views->count && views->items[i].time_ns == time_ns; i++) {
-            if (views->items[i].agent < views->agents) {
+            if (views->items[i].agent < views->agents)
                 last[views->items[i].agent] = &views->items[i];
-            }
         }
         if (is_split(last, views->agents)) {
             double to = i < views->count ? since(change, views->items[i].time_ns) : change->end;
@@ -174,9 +167,8 @@ static void find_range(struct change *change)
 static bool study(const struct lab_strategy_result *strategy, struct report_arena *arena, struct change *out)
 {
     const struct lab_views *views = &strategy->views;
-    if (views->key == NULL || views->agents == 0 || views->count == 0) {
+    if (views->key == NULL || views->agents == 0 || views->count == 0)
         return false;
-    }
     *out = (struct change){.strategy = strategy, .views = views};
     find_times(out);
     find_buckets(arena, out);
@@ -188,15 +180,12 @@ static bool study(const struct lab_strategy_result *strategy, struct report_aren
 /* The colour of an agent's view. */
 static enum report_ink ink_of(const struct change *change, const struct lab_view *view)
 {
-    if (!view->is_known) {
+    if (!view->is_known)
         return REPORT_INK_UNKNOWN;
-    }
-    if (change->has_old && view->bucket == change->old_bucket) {
+    if (change->has_old && view->bucket == change->old_bucket)
         return view->is_changing ? REPORT_INK_OLD_SOON : REPORT_INK_OLD;
-    }
-    if (change->has_new && view->bucket == change->new_bucket) {
+    if (change->has_new && view->bucket == change->new_bucket)
         return view->is_changing ? REPORT_INK_NEW_SOON : REPORT_INK_NEW;
-    }
     return REPORT_INK_OTHER;
 }
 
@@ -229,9 +218,8 @@ static void share_range(struct change *changes, size_t count)
 
 static const char *coordination_of(const struct lab_strategy_result *strategy, struct report_arena *arena)
 {
-    if (!bk_kind_fires(strategy->settings.strategy.kind)) {
+    if (!bk_kind_fires(strategy->settings.strategy.kind))
         return "";
-    }
     switch (strategy->settings.coordination) {
     case BK_SINGLE:
         return ", single";
@@ -256,9 +244,8 @@ static void add_span(const struct change *change, const struct lab_view *view, d
 {
     const double begin = since(change, view->time_ns);
     const double from = fmax(begin, change->low), to = fmin(end, change->high);
-    if (from >= to) {
+    if (from >= to)
         return;
-    }
     const enum report_ink ink = ink_of(change, view);
     const bool knows_more = ink == REPORT_INK_OLD_SOON || ink == REPORT_INK_NEW_SOON;
     const char *text = ink == REPORT_INK_UNKNOWN ? "not in its cache"
@@ -280,24 +267,21 @@ static void fill_lane(const struct change *change, uint32_t agent, double unit_n
     const struct lab_views *views = change->views;
     const struct lab_view *belief = NULL;
     size_t looks = 0;
-    for (size_t i = 0; i < views->count; i++) {
+    for (size_t i = 0; i < views->count; i++)
         looks += views->items[i].agent == agent;
-    }
     lane->spans = report_take(arena, looks, sizeof *lane->spans);
     for (size_t i = 0; i < views->count; i++) {
         const struct lab_view *view = &views->items[i];
         const bool is_same = belief != NULL && ink_of(change, view) == ink_of(change, belief) &&
                              (!view->is_known || view->bucket == belief->bucket);
         if (view->agent == agent && !is_same) {
-            if (belief != NULL) {
+            if (belief != NULL)
                 add_span(change, belief, since(change, view->time_ns), unit_ns, arena, lane);
-            }
             belief = view;
         }
     }
-    if (belief != NULL) {
+    if (belief != NULL)
         add_span(change, belief, change->end, unit_ns, arena, lane);
-    }
 }
 
 static void fill_moments(const struct change *change, double unit_ns, struct report_panel *panel)
@@ -306,13 +290,11 @@ static void fill_moments(const struct change *change, double unit_ns, struct rep
     const struct report_moment stored = {0, at_once ? "change stored = change time" : "change stored"};
     const struct report_moment due = {change->until / unit_ns, "change time"};
     const bool has_due = !at_once && change->until >= change->low && change->until <= change->high;
-    if (has_due && change->until < 0) {
+    if (has_due && change->until < 0)
         panel->moments[panel->moment_count++] = due;
-    }
     panel->moments[panel->moment_count++] = stored;
-    if (has_due && change->until > 0) {
+    if (has_due && change->until > 0)
         panel->moments[panel->moment_count++] = due;
-    }
 }
 
 /* If the change time is before the time at which the change was stored, which differing clocks can cause,
@@ -326,9 +308,8 @@ static void fill_stages(const struct change *change, double unit_ns, struct repo
         {over / unit_ns, change->high / unit_ns, "post-change"},
     };
     for (size_t i = 0; i < REPORT_STAGES_MAX; i++) {
-        if (stages[i].from < stages[i].to) {
+        if (stages[i].from < stages[i].to)
             panel->stages[panel->stage_count++] = stages[i];
-        }
     }
 }
 
@@ -362,17 +343,14 @@ static const char *note_of(const struct change *change, struct report_arena *are
 {
     const struct lab_views *views = change->views;
     const char *note = "";
-    if (!change->has_old && !change->has_new) {
+    if (!change->has_old && !change->has_new)
         report_append(arena, &note, "; ", "no agent's cache knew the key");
-    }
-    if (change->until > change->end) {
+    if (change->until > change->end)
         report_append(arena, &note, "; ", "the last sample was %s before the change time",
                       report_time(arena, change->until - change->last));
-    }
-    if (views->agents > LANES_MAX) {
+    if (views->agents > LANES_MAX)
         report_append(arena, &note, "; ", "the first %d of %" PRIu32 " agents are shown", (int)LANES_MAX,
                       views->agents);
-    }
     return note;
 }
 
@@ -422,16 +400,14 @@ static void fill_legend(struct report_chart *chart)
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
         for (size_t k = 0; k < panel->lane_count; k++) {
-            for (size_t m = 0; m < panel->lanes[k].span_count; m++) {
+            for (size_t m = 0; m < panel->lanes[k].span_count; m++)
                 is_used[panel->lanes[k].spans[m].ink] = true;
-            }
         }
         is_used[REPORT_INK_SPLIT] |= panel->band_count > 0;
     }
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        if (is_used[entries[i].ink]) {
+        if (is_used[entries[i].ink])
             report_legend_add(chart, entries[i].ink, entries[i].text);
-        }
     }
 }
 
@@ -441,9 +417,8 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
     struct change *changes = report_take(arena, result->strategy_count, sizeof *changes);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     size_t count = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; i < result->strategy_count; i++)
         count += study(&result->strategies[i], arena, &changes[count]);
-    }
     if (count == 0) {
         chart->absent = "no agent was seen while a key's bucket changed";
         return;

@@ -44,9 +44,8 @@ static bool tell_reads(const struct source *source, const struct lab_result *res
 {
     (void)source;
     const struct lab_strategy_result *strategy = &result->strategies[index];
-    if (!report_metric(strategy, "reads.partitions_per_read.mean", &cell->value)) {
+    if (!report_metric(strategy, "reads.partitions_per_read.mean", &cell->value))
         return false;
-    }
     cell->has_mark = report_metric(strategy, "reads.partitions_per_read.p99", &cell->mark);
     cell->text = report_number(arena, cell->value);
     cell->hint = report_text(arena, "%s partition%s per read on average", report_full(arena, cell->value),
@@ -63,9 +62,8 @@ static bool tell_share(const struct source *source, const struct lab_result *res
 {
     double count, of;
     if (!report_metric(&result->strategies[index], source->part, &count) ||
-        !report_metric(&result->strategies[index], source->whole, &of) || !(of > 0)) {
+        !report_metric(&result->strategies[index], source->whole, &of) || !(of > 0))
         return false;
-    }
     cell->value = count / of;
     cell->text = report_percent(arena, cell->value);
     cell->hint =
@@ -102,9 +100,8 @@ static bool add_column(const struct source *source, const struct lab_result *res
         /* The shortest bar is an eighth of the longest, so it is visible. */
         column.low = report_log10(least) - (column.high - report_log10(least)) / 7;
     }
-    if (is_known) {
+    if (is_known)
         chart->columns[chart->column_count++] = column;
-    }
     return is_known;
 }
 
@@ -140,15 +137,12 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
         report_legend_add(chart, REPORT_INK_COST, "mean of the reads");
         report_legend_add(chart, REPORT_INK_SLOW, "99th percentile of the reads");
     }
-    if (limits->partition_rows != 0 || limits->partition_bytes != 0) {
+    if (limits->partition_rows != 0 || limits->partition_bytes != 0)
         add_column(&over, result, arena, chart);
-    }
-    if (limits->tiny_rows > 1) {
+    if (limits->tiny_rows > 1)
         add_column(&tiny, result, arena, chart);
-    }
-    if (chart->column_count == 0) {
+    if (chart->column_count == 0)
         chart->absent = "nothing was run, so there are no costs";
-    }
 }
 
 /* More lines would be unreadable when the chart is displayed at a small size. */
@@ -170,9 +164,8 @@ static bool is_better_in_bytes(const struct lab_result *result)
         report_metric(strategy, "partitions.over_limit_bytes", &value);
         over_bytes += value;
     }
-    if (!is_known_in_rows || has_rows != has_bytes) {
+    if (!is_known_in_rows || has_rows != has_bytes)
         return !is_known_in_rows || has_bytes;
-    }
     return over_bytes > over_rows;
 }
 
@@ -181,17 +174,14 @@ static bool is_better_in_bytes(const struct lab_result *result)
 static bool comes_before(const struct report_answer *answer, size_t one, size_t other)
 {
     const struct lab_score *a = &answer->scores[one], *b = &answer->scores[other];
-    if (one == answer->chosen || other == answer->chosen) {
+    if (one == answer->chosen || other == answer->chosen)
         return one == answer->chosen;
-    }
-    if (a->candidate.is_eligible != b->candidate.is_eligible) {
+    if (a->candidate.is_eligible != b->candidate.is_eligible)
         return a->candidate.is_eligible;
-    }
     const double over_a = isnan(a->judgment.share) ? 0 : a->judgment.share,
                  over_b = isnan(b->judgment.share) ? 0 : b->judgment.share;
-    if (over_a != over_b) {
+    if (over_a != over_b)
         return over_a < over_b;
-    }
     const double cost_a = isnan(a->cost) ? (double)INFINITY : a->cost,
                  cost_b = isnan(b->cost) ? (double)INFINITY : b->cost;
     return cost_a != cost_b ? cost_a < cost_b : one < other;
@@ -204,12 +194,10 @@ static void choose_shown(const struct lab_result *result, const struct report_an
     size_t used = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         size_t before = 0;
-        for (size_t k = 0; k < result->strategy_count; k++) {
+        for (size_t k = 0; k < result->strategy_count; k++)
             before += k != i && comes_before(answer, k, i);
-        }
-        if (before < count && used < count) {
+        if (before < count && used < count)
             shown[used++] = i;
-        }
     }
 }
 
@@ -224,9 +212,8 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
     const struct lab_strategy_result *strategy = &result->strategies[index];
     const struct lab_score *score = &answer->scores[index];
     double reads = (double)NAN;
-    if (!report_metric(strategy, "reads.partitions_per_read.mean", &reads)) {
+    if (!report_metric(strategy, "reads.partitions_per_read.mean", &reads))
         reads = (double)NAN;
-    }
     panel->is_chosen = index == answer->chosen;
     panel->note = "";
     panel->figures = NULL;
@@ -277,20 +264,17 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
     const size_t count = result->strategy_count < SHOWN_MAX ? result->strategy_count : SHOWN_MAX;
     chart->panels = report_take(arena, count, sizeof *chart->panels);
     chart->sentences[chart->sentence_count++] = answer.headline;
-    for (size_t i = 0; i < answer.line_count && i < LINES_MAX; i++) {
+    for (size_t i = 0; i < answer.line_count && i < LINES_MAX; i++)
         chart->sentences[chart->sentence_count++] =
             report_text(arena, "%s: %s", answer.lines[i].label, answer.lines[i].text);
-    }
     chart->x = sizes.x;
     chart->x.title = report_text(arena, "%s per partition%s", sizes.is_bytes ? "bytes" : "rows",
                                  sizes.panels[0].y.is_log ? " (log counts)" : "");
-    if (answer.chosen != SIZE_MAX) {
+    if (answer.chosen != SIZE_MAX)
         report_legend_add(chart, REPORT_INK_CHOSEN, "the choice");
-    }
     for (size_t i = 0; i < sizes.legend_count; i++) {
-        if (sizes.legend[i].ink != REPORT_INK_DISTRIBUTION) {
+        if (sizes.legend[i].ink != REPORT_INK_DISTRIBUTION)
             report_legend_add(chart, sizes.legend[i].ink, sizes.legend[i].text);
-        }
     }
     choose_shown(result, &answer, shown, count);
     for (size_t i = 0; i < count; i++) {

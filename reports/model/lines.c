@@ -34,11 +34,10 @@ static void select_lines(const struct lab_result *result, bool (*has)(const stru
     const bool is_kept = total > REPORT_CURVES_MAX && before_chosen >= REPORT_CURVES_MAX;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        if (has(strategy) && out->count < REPORT_CURVES_MAX - (size_t)(is_kept && i < chosen)) {
+        if (has(strategy) && out->count < REPORT_CURVES_MAX - (size_t)(is_kept && i < chosen))
             out->items[out->count++] = strategy;
-        } else if (has(strategy)) {
+        else if (has(strategy))
             out->left_out[out->left_out_count++] = report_clean(arena, strategy->label);
-        }
     }
 }
 
@@ -48,9 +47,8 @@ static const char *list_of(const char *const *labels, size_t count, struct repor
     enum { NAMED_MAX = 3 };
     const size_t named = count <= NAMED_MAX + 1 ? count : NAMED_MAX;
     const char *list = labels[0];
-    for (size_t i = 1; i < named; i++) {
+    for (size_t i = 1; i < named; i++)
         list = report_text(arena, "%s%s%s", list, i + 1 == count ? " and " : ", ", labels[i]);
-    }
     return named == count ? list : report_text(arena, "%s and %zu others", list, count - named);
 }
 
@@ -97,16 +95,13 @@ static size_t thin(struct report_arena *arena, const struct report_point *points
                    double tolerance, bool *keep)
 {
     size_t *ends = report_take(arena, count, sizeof *ends);
-    if (count == 0) {
+    if (count == 0)
         return 0;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         keep[i] = i == 0;
-    }
     size_t from = 0, kept = 1, depth = 0;
-    if (count > 1) {
+    if (count > 1)
         ends[depth++] = count - 1;
-    }
     while (depth > 0) {
         const size_t to = ends[depth - 1];
         double distance;
@@ -183,9 +178,8 @@ static uint64_t rows_of(const struct lab_bin *bin)
 static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
                            uint64_t *each)
 {
-    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum == 0) {
+    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum == 0)
         return false;
-    }
     size_t count;
     const struct lab_bin *bins = report_sorted(arena, bytes, &count);
     const uint64_t least = rows_of(&bins[0]), most = rows_of(&bins[count - 1]);
@@ -215,9 +209,8 @@ static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each
     const struct lab_metric *payload = lab_metrics_find(&strategy->metrics, "writes.payload_bytes");
     const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "writes.rows");
     *out = each;
-    if (payload == NULL || rows == NULL || rows->value < 1) {
+    if (payload == NULL || rows == NULL || rows->value < 1)
         return true;
-    }
     *out = (uint64_t)(payload->value / rows->value);
     return *out > 0 && (double)*out * rows->value == payload->value;
 }
@@ -232,16 +225,13 @@ static bool find_exact(struct report_arena *arena, const struct lab_strategy_res
     const bool is_weighted = settings->kind == BK_WEIGHTED;
     *out = (struct exact){.each = 1};
     if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
-        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
+        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO)
         return false;
-    }
     uint64_t base = 0, each = 1, payload = 1;
-    if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each)) {
+    if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each))
         return false;
-    }
-    if (is_weighted && !payload_of(strategy, each, &payload)) {
+    if (is_weighted && !payload_of(strategy, each, &payload))
         return false;
-    }
     out->each = is_bytes ? each : 1;
     out->base = is_bytes ? base : 0;
     out->rows = tune_distribution_of(settings, payload);
@@ -308,14 +298,12 @@ static void fill_exact(struct report_arena *arena, const struct exact *distribut
     const double from = fmax(1, floor((low - base) / (double)distribution->each));
     const double to = fmin(rows_max, ceil((report_exp10(chart->x.high) - base) / (double)distribution->each));
     struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
-    if (to < from) {
+    if (to < from)
         return;
-    }
     size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
                                          : fill_grid(distribution, from, to, points);
-    while (count > 1 && points[count - 2].y < least) {
+    while (count > 1 && points[count - 2].y < least)
         count--;
-    }
     points[count - 1].y = fmax(points[count - 1].y, least);
     const double each = report_log10((double)distribution->each);
     for (size_t i = 0; i < count; i++) {
@@ -373,12 +361,10 @@ static void add_entries(const struct lab_result *result, struct report_arena *ar
         const struct lab_histogram *sizes = closed->count > 0 ? closed : open;
         const bool is_known =
             sizes->count > 0 && sizes->most > 0 && strategy->settings.observed != WL_OBSERVED_LARGEST;
-        if (!has_partitions(strategy) || (is_drawn && !is_known)) {
+        if (!has_partitions(strategy) || (is_drawn && !is_known))
             out->unknown[out->unknown_count++] = report_clean(arena, strategy->label);
-        }
-        if (!is_drawn || !is_known) {
+        if (!is_drawn || !is_known)
             continue;
-        }
         const uint64_t least = sizes->least > 0 ? sizes->least : 1;
         out->least = out->least == 0 || least < out->least ? least : out->least;
         out->most = sizes->most > out->most ? sizes->most : out->most;
@@ -433,9 +419,8 @@ static void add_rules(const struct lab_result *result, const struct shares *sele
             .text = report_text(arena, "tiny: below %s rows", report_exact(arena, tiny, REPORT_ROWS))};
         report_extremes_meet(extremes, (double)(tiny - 1));
     }
-    if (limit == 0) {
+    if (limit == 0)
         return;
-    }
     const char *name = report_limit_text(arena, limit, is_bytes);
     if (limit / 100 > selection->most || limit < selection->least / 100 || (double)limit > REPORT_VALUE_MAX) {
         add_note(arena, chart,
@@ -447,9 +432,8 @@ static void add_rules(const struct lab_result *result, const struct shares *sele
                                        .text = report_text(arena, "limit: %s", name)};
     const bool is_first = chart->rule_count > 0 && chart->rules[0].at > rule.at;
     chart->rules[chart->rule_count] = is_first ? chart->rules[0] : rule;
-    if (is_first) {
+    if (is_first)
         chart->rules[0] = rule;
-    }
     chart->rule_count++;
     report_extremes_meet(extremes, (double)limit);
 }
@@ -467,9 +451,8 @@ static void fill_axes(const struct lab_result *result, const struct shares *sele
         const struct entry *entry = &selection->entries[i];
         const double end =
             entry->is_distribution_drawn ? end_of(&entry->distribution, 1 / (double)entry->sizes->count) : 0;
-        if (end > 0) {
+        if (end > 0)
             report_extremes_meet(&x, end);
-        }
     }
     add_rules(result, selection, &x, arena, chart);
     x.is_tight = true;
@@ -496,9 +479,8 @@ static const char *size_hint(const struct entry *entry, bool is_bytes, const str
                                          : entry->is_open                                       ? " open"
                                                                                                 : " closed",
                                          total == 1 ? "" : "s");
-    if (bin->count == 0) {
+    if (bin->count == 0)
         return report_text(arena, "%s, none of %s is larger", size, partitions);
-    }
     return report_text(arena, "%s, %s of %s %s larger (%s)", size, report_grouped(arena, bin->count),
                        partitions, bin->count == 1 ? "is" : "are", share);
 }
@@ -547,13 +529,11 @@ static void fill_percentiles(const struct entry *entry, struct report_arena *are
     const char *label = report_clean(arena, entry->strategy->label);
     *line = (struct report_line){.label = label, .ink = entry->ink, .is_points = true};
     line->samples = report_take(arena, WL_OBSERVED_POINTS, sizeof *line->samples);
-    if (!lab_known_steps(entry->strategy, steps)) {
+    if (!lab_known_steps(entry->strategy, steps))
         return;
-    }
     for (size_t i = WL_OBSERVED_P50; i < WL_OBSERVED_MAX; i++) {
-        if (steps[i].size == steps[i + 1].size) {
+        if (steps[i].size == steps[i + 1].size)
             continue;
-        }
         const double high = report_log10(steps[i].share_above), least = steps[i + 1].share_above;
         const double low = least > 0 ? fmax(report_log10(least), chart->y.low) : chart->y.low;
         line->samples[line->sample_count++] = (struct report_sample){
@@ -575,18 +555,15 @@ static void fill_notes(const struct shares *selection, struct report_arena *aren
         has_open |= selection->entries[i].is_open;
         has_percentiles |= selection->entries[i].strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     }
-    if (has_open) {
+    if (has_open)
         add_note(arena, chart, "(open): no partition of the strategy was closed, so all of them count.");
-    }
-    if (has_percentiles) {
+    if (has_percentiles)
         add_note(arena, chart, "A range: only percentiles are known, and the share is between two of them.");
-    }
     add_note(arena, chart, selection_note(&selection->drawn, arena));
-    if (selection->unknown_count > 0) {
+    if (selection->unknown_count > 0)
         add_note(arena, chart,
                  report_text(arena, "No partition, or no share of them is known: %s.",
                              list_of(selection->unknown, selection->unknown_count, arena)));
-    }
 }
 
 void report_survival_fill(const struct lab_result *result, struct report_arena *arena,
@@ -604,9 +581,8 @@ void report_survival_fill(const struct lab_result *result, struct report_arena *
     bool has_distribution = false;
     for (size_t i = 0; i < selection.count; i++) {
         const struct entry *entry = &selection.entries[i];
-        if (!entry->is_distribution_drawn) {
+        if (!entry->is_distribution_drawn)
             continue;
-        }
         has_distribution = true;
         struct report_line *line = &chart->lines[chart->line_count++];
         *line =
@@ -626,9 +602,8 @@ void report_survival_fill(const struct lab_result *result, struct report_arena *
             fill_sizes(&selection.entries[i], arena, chart, line);
         }
     }
-    if (has_distribution) {
+    if (has_distribution)
         report_legend_add(chart, REPORT_INK_DASHES, "exact distribution, hidden where the sizes follow it");
-    }
     if (chart->line_count == 0) { /* all percentiles are the largest size */
         chart->absent = "no share of the partitions is known to be larger than a size";
         return;
@@ -661,9 +636,8 @@ static const char *percentile_text(struct report_arena *arena, uint64_t of)
 {
     int decimals = -2;
     uint64_t first = of;
-    for (; first >= 10; first /= 10) {
+    for (; first >= 10; first /= 10)
         decimals++;
-    }
     decimals += first > 1;
     return report_text(arena, "%.*f%%", decimals > 0 ? decimals : 0, 100 - 100 / (double)of);
 }
@@ -714,9 +688,8 @@ static void add_bin(const struct latency *latency, double y, uint64_t size, uint
             const char *name = of == 2 ? "p50" : of == 100 ? "p99" : of == 1000 ? "p999" : NULL;
             if (name != NULL &&
                 report_metric(latency->strategy,
-                              report_text(arena, "%s.%s", lab_latency_name(latency->latency), name), &ms)) {
+                              report_text(arena, "%s.%s", lab_latency_name(latency->latency), name), &ms))
                 ns = ms * 1e6;
-            }
             put(path, report_log10((double)of), y, percentile_hint(latency, of, ns, arena));
         }
     }
@@ -773,9 +746,8 @@ static const double nines_min = 1;
 static bool has_latency(const struct lab_strategy_result *strategy)
 {
     for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
-        if (strategy->latency[i].count > 0) {
+        if (strategy->latency[i].count > 0)
             return true;
-        }
     }
     return false;
 }
@@ -784,24 +756,20 @@ static const char *why_absent(const struct lab_result *result, struct report_are
 {
     bool has_agents = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (has_latency(&result->strategies[i])) {
+        if (has_latency(&result->strategies[i]))
             return NULL;
-        }
         has_agents |= result->strategies[i].events.stride > 0;
     }
-    if (lab_result_is_observed(result)) {
+    if (lab_result_is_observed(result))
         return "nothing was run, so nothing took time";
-    }
-    if (!has_agents) {
+    if (!has_agents)
         return "the scenario has no agents, so operations take no time";
-    }
     for (size_t i = 0; i < result->strategy_count; i++) {
         for (int k = 0; k < LAB_LATENCY_COUNT; k++) {
             double value;
             const char *name = report_text(arena, "%s.p50", lab_latency_name((enum lab_latency)k));
-            if (report_metric(&result->strategies[i], name, &value)) {
+            if (report_metric(&result->strategies[i], name, &value))
                 return "the run was stored before latencies were kept; run its scenario again";
-            }
         }
     }
     return "no operation was answered";
@@ -822,9 +790,8 @@ static void fill_x_axis(const struct selection *selection, struct report_arena *
     axis->low = 0;
     axis->high = fmax(nines_min, report_log10((double)most));
     axis->title = "percentile: the share of operations that took no longer";
-    while (percentile(count, &of)) {
+    while (percentile(count, &of))
         count++;
-    }
     axis->ticks = report_take(arena, count + 1, sizeof *axis->ticks);
     axis->ticks[axis->tick_count++] = (struct report_tick){.at = 0, .text = "0%"};
     for (unsigned i = 0; i < count; i++) {
@@ -849,9 +816,8 @@ static void fill_y_axis(const struct operation *operation, const struct selectio
             report_extremes_meet(&extremes, (double)latency->most / 1e9);
         }
     }
-    if (extremes.least > extremes.most) {
+    if (extremes.least > extremes.most)
         return;
-    }
     const bool is_log = extremes.least > 0 && extremes.most > linear_ratio_max * extremes.least;
     const struct report_curves_axis data = {"latency", REPORT_UNIT_SECONDS,
                                             is_log ? REPORT_LOG : REPORT_LINEAR};
@@ -886,9 +852,8 @@ static void fill_panel(const struct operation *operation, const struct selection
     panel->note = note_of(operation, selection, arena);
     for (size_t i = 0; i < selection->count; i++) {
         const struct lab_strategy_result *strategy = selection->items[i];
-        if (strategy->latency[operation->latency].count == 0) {
+        if (strategy->latency[operation->latency].count == 0)
             continue;
-        }
         struct report_line *line = &panel->lines[panel->line_count++];
         line->label = report_clean(arena, strategy->label);
         line->ink = (enum report_ink)(REPORT_INK_LINE + (int)i);
@@ -902,9 +867,8 @@ void report_latency_fill(const struct lab_result *result, struct report_arena *a
                          struct report_chart *chart)
 {
     chart->absent = why_absent(result, arena);
-    if (chart->absent != NULL) {
+    if (chart->absent != NULL)
         return;
-    }
     struct selection selection;
     select_lines(result, has_latency, arena, &selection);
     fill_x_axis(&selection, arena, &chart->x);

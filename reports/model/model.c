@@ -123,12 +123,10 @@ struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histo
 {
     struct lab_bin *bins = report_take(arena, histogram->used, sizeof *bins);
     struct lab_bin *sorted = lab_histogram_sorted(histogram, count);
-    if (sorted == NULL && histogram->used > 0) {
+    if (sorted == NULL && histogram->used > 0)
         report_arena_fail(arena);
-    }
-    if (*count > 0) {
+    if (*count > 0)
         memcpy(bins, sorted, *count * sizeof *bins);
-    }
     free(sorted);
     return bins;
 }
@@ -136,9 +134,8 @@ struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histo
 void report_figures_add(struct report_arena *arena, struct report_panel *panel,
                         const struct report_figure *figures, size_t count)
 {
-    if (panel->figures == NULL) {
+    if (panel->figures == NULL)
         panel->figures = report_take(arena, REPORT_FIGURES_MAX, sizeof *panel->figures);
-    }
     for (size_t i = 0; i < count; i++) {
         assert(panel->figure_count < REPORT_FIGURES_MAX);
         panel->figures[panel->figure_count++] = figures[i];
@@ -160,9 +157,8 @@ void report_metric_add(struct report_arena *arena, struct report_panel *panel,
 /* Charts give the name of the source file without its folder. */
 static const char *source_of(struct report_arena *arena, const char *source)
 {
-    if (source == NULL || strcmp(source, "synthetic") == 0) {
+    if (source == NULL || strcmp(source, "synthetic") == 0)
         return "synthetic workload";
-    }
     const char *slash = strrchr(source, '/');
     return report_text(arena, "trace %s", report_clean(arena, slash != NULL ? slash + 1 : source));
 }
@@ -180,9 +176,8 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
     }
     const bool is_idgen = result->strategy_count > 0 && result->strategies[0].settings.is_idgen;
     size_t observed = 0; /* of other rows than the strategies that were run */
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; i < result->strategy_count; i++)
         observed += result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
-    }
     const size_t run = result->strategy_count - observed;
     chart->subtitle =
         is_idgen ? report_text(arena, "%zu design%s of identifiers · seed %" PRIu64, result->strategy_count,
@@ -212,9 +207,8 @@ struct report_chart *report_chart_make(const struct lab_result *result, enum rep
                                    .is_bytes = kinds[kind].is_bytes};
     kinds[kind].fill(result, arena, chart);
     fill_heading(result, arena, chart);
-    if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+    if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen)
         chart->absent = "identifiers have no partitions";
-    }
     assert(chart->absent != NULL || chart->panel_count + chart->column_count + chart->line_count > 0);
     return chart;
 }

@@ -36,9 +36,8 @@ static const char *range_text(enum report_curves_unit unit, double value, double
                               struct report_arena *arena)
 {
     const char *text = value_text(unit, value, arena);
-    if (!(low < high)) {
+    if (!(low < high))
         return text;
-    }
     return report_text(arena, "%s (%s to %s)", text, value_text(unit, low, arena),
                        value_text(unit, high, arena));
 }
@@ -90,9 +89,8 @@ static void fill_line(const struct plane *plane, const struct report_curve *curv
             .hint = point_hint(plane, line->label, point->x, point->low, point->y, point->high, arena),
         };
         size_t place = line->sample_count++;
-        for (; place > 0 && line->samples[place - 1].x > sample.x; place--) {
+        for (; place > 0 && line->samples[place - 1].x > sample.x; place--)
             line->samples[place] = line->samples[place - 1];
-        }
         line->samples[place] = sample;
     }
 }
@@ -105,9 +103,8 @@ static void fill_rules(const struct report_curves *curves, struct report_arena *
         const struct report_moment rule = {.at = report_at(&chart->x, curves->rules[i].at),
                                            .text = report_clean(arena, curves->rules[i].label)};
         size_t place = chart->rule_count++;
-        for (; place > 0 && chart->rules[place - 1].at > rule.at; place--) {
+        for (; place > 0 && chart->rules[place - 1].at > rule.at; place--)
             chart->rules[place] = chart->rules[place - 1];
-        }
         chart->rules[place] = rule;
     }
 }
@@ -157,12 +154,10 @@ static void add_spots_key(const struct report_front *front, struct report_arena 
         report_legend_add(chart, REPORT_INK_CHOSEN,
                           name[0] != 0 ? report_text(arena, "recommended: %s", name) : "recommended");
     }
-    if (has_front) {
+    if (has_front)
         report_legend_add(chart, REPORT_INK_LINE, "on the front");
-    }
-    if (has_others) {
+    if (has_others)
         report_legend_add(chart, REPORT_INK_PALE, "not on the front");
-    }
 }
 
 /* "9 bits, threshold 40; operations: 1.95; CV: 0.158 (0.15 to 0.16); recommended, on the front". */

@@ -61,15 +61,13 @@ static const struct lab_slice *next_slice(const struct lab_timeline *timeline, s
 
 static struct report_spread cv_of(const struct lab_slice *slice, enum lab_size_unit unit)
 {
-    if (slice == NULL) {
+    if (slice == NULL)
         return (struct report_spread){0};
-    }
     const struct lab_slice_sizes *sizes = &slice->sizes[unit];
     const uint64_t values[] = {sizes->least, sizes->p10, sizes->p50, sizes->p90, sizes->most};
     double logs[5];
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         logs[i] = report_log10(values[i] > 0 ? (double)values[i] : 1);
-    }
     return (struct report_spread){true, logs[0], logs[1], logs[2], logs[3], logs[4]};
 }
 
@@ -79,14 +77,12 @@ static const char *sizes_of(const struct lab_slice *slice, enum lab_size_unit un
     const struct lab_slice_sizes *sizes = &slice->sizes[unit];
     const char *name = !says_unit ? "" : unit == LAB_IN_BYTES ? " byte" : " row";
     const char *least = report_grouped(arena, sizes->least);
-    if (sizes->least == sizes->most) {
+    if (sizes->least == sizes->most)
         return report_text(arena, "%s%s%s", least, name, !says_unit || sizes->least == 1 ? "" : "s");
-    }
     const char *range = report_text(arena, "%s to %s%s%s", least, report_grouped(arena, sizes->most), name,
                                     says_unit ? "s" : "");
-    if (slice->partitions < 3) {
+    if (slice->partitions < 3)
         return range;
-    }
     return report_text(arena, "%s, median %s, p10 %s, p90 %s", range, report_grouped(arena, sizes->p50),
                        report_grouped(arena, sizes->p10), report_grouped(arena, sizes->p90));
 }
@@ -101,9 +97,8 @@ static const char *hint_of(const struct lab_slice *slice, const struct lab_slice
         report_text(arena, "%s: %s %s partition%s of %s", when, report_grouped(arena, slice->partitions),
                     slice->state == LAB_CLOSED ? "closed" : "open", slice->partitions == 1 ? "" : "s",
                     sizes_of(slice, unit, true, arena));
-    if (open == NULL || open == slice) {
+    if (open == NULL || open == slice)
         return text;
-    }
     return report_text(arena, "%s; %s open, of %s", text, report_grouped(arena, open->partitions),
                        sizes_of(open, unit, false, arena));
 }
@@ -114,9 +109,8 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
 {
     panel->steps = report_take(arena, timeline->count, sizeof *panel->steps);
     size_t closed = 0, open = 0;
-    while (open < timeline->count && timeline->items[open].state == LAB_CLOSED) {
+    while (open < timeline->count && timeline->items[open].state == LAB_CLOSED)
         open++;
-    }
     const struct lab_slice *both[LAB_STATES], *slice;
     while ((slice = next_slice(timeline, &closed, &open, both)) != NULL) {
         const double from = (double)((uint64_t)slice->start_ns - (uint64_t)result->start_ns) * 1e-9;
@@ -162,11 +156,10 @@ static void fill_figures(const struct lab_strategy_result *strategy, const struc
         {.name = "largest", .text = report_size(arena, (double)most, unit), .is_key = true},
     };
     report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
-    if (domain->limit != 0) {
+    if (domain->limit != 0)
         report_metric_add(arena, panel, strategy, "over the limit",
                           unit == REPORT_BYTES ? "partitions.over_limit_bytes" : "partitions.over_limit_rows",
                           REPORT_ROWS, REPORT_ALARM, true);
-    }
 }
 
 static void fill_panel(const struct lab_result *result, const struct lab_strategy_result *strategy,
@@ -196,15 +189,13 @@ static void fill_legend(const struct domain *domain, struct report_arena *arena,
         report_legend_add(chart, REPORT_INK_RANGE, "closed: smallest to largest");
         report_legend_add(chart, REPORT_INK_MIDDLE, "10th to 90th percentile");
     }
-    if (domain->has_open) {
+    if (domain->has_open)
         report_legend_add(chart, REPORT_INK_OPEN, "still open at the end: smallest to largest");
-    }
     report_legend_add(chart, REPORT_INK_DISTRIBUTION,
                       domain->has_closed && domain->has_open ? "median (dotted where all are open)"
                                                              : "median");
-    if (domain->limit != 0) {
+    if (domain->limit != 0)
         report_limit_legend(arena, chart, domain->limit, domain->unit == LAB_IN_BYTES, domain->shown > 0);
-    }
 }
 
 void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
@@ -228,10 +219,9 @@ void report_timeline_fill(const struct lab_result *result, struct report_arena *
     report_scale_dates(arena, result->start_ns, result->end_ns, &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (result->strategies[i].timeline.count > 0) {
+        if (result->strategies[i].timeline.count > 0)
             fill_panel(result, &result->strategies[i], &domain, &chart->x, &sizes, arena,
                        &chart->panels[chart->panel_count++]);
-        }
     }
     fill_legend(&domain, arena, chart);
 }

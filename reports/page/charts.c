@@ -45,12 +45,10 @@ static void draw(struct report_sheet *svg, const char *format, ...)
 static void open_path(struct report_sheet *svg, const char *class, const char *hint)
 {
     report_sheet_open(svg, "path");
-    if (class != NULL) {
+    if (class != NULL)
         report_sheet_attribute(svg, "class", class);
-    }
-    if (hint != NULL) {
+    if (hint != NULL)
         report_sheet_attribute(svg, "data-hint", hint);
-    }
     report_sheet_note(svg, xmlTextWriterStartAttribute(svg->writer, (const xmlChar *)"d"));
 }
 
@@ -79,11 +77,10 @@ static void put_line(struct report_sheet *svg, const struct report_point *points
     move_to(svg, points[0].x, points[0].y);
     for (size_t i = 1; i < count; i++) {
         const double dx = near(near(points[i].x) - svg->x), dy = near(near(points[i].y) - svg->y);
-        if (dy == 0 || dx == 0) {
+        if (dy == 0 || dx == 0)
             draw(svg, dy == 0 ? "h%.8g" : "v%.8g", dy == 0 ? dx : dy);
-        } else {
+        else
             draw(svg, "l%.8g %.8g", dx, dy);
-        }
         svg->x = near(points[i].x);
         svg->y = near(points[i].y);
     }
@@ -108,10 +105,9 @@ static void put_marker(struct report_sheet *svg, const struct report_box *box, e
         return;
     }
     struct report_point corners[REPORT_CORNERS_MAX];
-    for (size_t i = 0; i < style->corner_count; i++) {
+    for (size_t i = 0; i < style->corner_count; i++)
         corners[i] = (struct report_point){box->x + box->width * style->corners[i].x,
                                            box->y + box->width * style->corners[i].y};
-    }
     put_line(svg, corners, style->corner_count);
     draw(svg, "z");
 }
@@ -143,13 +139,11 @@ static void write_svg_head(struct hand *hand, const struct report_chart *chart,
         svg, "svg", "id", id, "class", scene->width < REPORT_PAGE_WIDTH ? "chart-svg narrow" : "chart-svg",
         "viewBox", report_text(arena, "0 0 %.0f %.0f", scene->width, scene->height), "role", "img",
         "aria-labelledby", report_text(arena, is_described ? "%s-t %s-d" : "%s-t", id, id), NULL);
-    if (chart->form == REPORT_FORM_STACK || (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0)) {
+    if (chart->form == REPORT_FORM_STACK || (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0))
         report_sheet_attribute(svg, "data-snap", chart->form == REPORT_FORM_STACK ? "bars" : "lines");
-    }
     report_sheet_leaf(svg, "title", chart->title, "id", report_text(arena, "%s-t", id), NULL);
-    if (is_described) {
+    if (is_described)
         report_sheet_leaf(svg, "desc", chart->subtitle, "id", report_text(arena, "%s-d", id), NULL);
-    }
 }
 
 /* Too low for strokes, as in draw.c. */
@@ -167,19 +161,18 @@ static struct look look_of(const struct report_mark *mark)
     const char *ink = report_inks[mark->ink].name;
     const bool is_hatched = mark->shape == REPORT_SHAPE_HATCHED && !is_flat(mark);
     struct look look = {.stroke = mark->stroke == 1 ? 0 : mark->stroke, .fill = is_hatched ? ink : NULL};
-    if (mark->shape == REPORT_SHAPE_TEXT) {
+    if (mark->shape == REPORT_SHAPE_TEXT)
         snprintf(look.class, sizeof look.class, "t-%s", report_fonts[mark->type.font].name);
-    } else if (mark->shape == REPORT_SHAPE_HATCHED) {
+    else if (mark->shape == REPORT_SHAPE_HATCHED)
         snprintf(look.class, sizeof look.class, is_flat(mark) ? "f n-%s" : "h i-%s", ink);
-    } else if (mark->shape == REPORT_SHAPE_HIT) {
+    else if (mark->shape == REPORT_SHAPE_HIT)
         snprintf(look.class, sizeof look.class, "%s", shapes[mark->shape]);
-    } else {
+    else
         snprintf(look.class, sizeof look.class, "%s%s i-%s", shapes[mark->shape],
                  mark->is_dashed         ? " o"
                  : mark->is_distribution ? " y"
                                          : "",
                  ink);
-    }
     return look;
 }
 
@@ -202,19 +195,16 @@ static void leave_group(struct hand *hand)
 
 static void take_group(struct hand *hand, const struct look *look)
 {
-    if (strcmp(hand->look.class, look->class) == 0 && hand->look.stroke == look->stroke) {
+    if (strcmp(hand->look.class, look->class) == 0 && hand->look.stroke == look->stroke)
         return;
-    }
     leave_group(hand);
     hand->look = *look;
     report_sheet_element(hand->sheet, "g", "class", look->class, NULL);
-    if (look->stroke > 0) {
+    if (look->stroke > 0)
         put_number(hand->sheet, "stroke-width", look->stroke);
-    }
-    if (look->fill != NULL) {
+    if (look->fill != NULL)
         report_sheet_attribute(hand->sheet, "fill",
                                report_text(hand->sheet->arena, "url(#hatch-%s)", look->fill));
-    }
 }
 
 static void write_rectangle(struct hand *hand, const struct report_box *box, const char *hint)
@@ -225,9 +215,8 @@ static void write_rectangle(struct hand *hand, const struct report_box *box, con
     put_number(svg, "y", box->y);
     put_number(svg, "width", box->width);
     put_number(svg, "height", box->height);
-    if (hint != NULL) {
+    if (hint != NULL)
         report_sheet_attribute(svg, "data-hint", hint);
-    }
     report_sheet_close_void(svg);
 }
 
@@ -238,9 +227,8 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
     const struct report_box *box = &mark->box;
     const bool is_area = mark->shape == REPORT_SHAPE_RECTANGLE || mark->shape == REPORT_SHAPE_HATCHED;
     const bool is_point = box->width == 0 && box->height == 0;
-    if (mark->hint != NULL) {
+    if (mark->hint != NULL)
         leave_path(hand);
-    }
     if (mark->hint != NULL && (is_area || (mark->shape == REPORT_SHAPE_HIT && !is_point))) {
         write_rectangle(hand, box, mark->hint);
         return;
@@ -257,9 +245,8 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
         const struct report_point ends[] = {{box->x, box->y}, {box->x + box->width, box->y + box->height}};
         put_line(svg, ends, 2);
     }
-    if (mark->hint != NULL) {
+    if (mark->hint != NULL)
         leave_path(hand);
-    }
 }
 
 /* The outline is the stroke of the rectangle itself. A narrow rectangle has only a top edge, as in draw.c. */
@@ -357,9 +344,8 @@ void report_page_svg(struct report_sheet *sheet, const struct report_chart *char
 {
     struct hand hand = {.sheet = sheet};
     write_svg_head(&hand, chart, scene, id);
-    for (size_t i = 0; hand.sheet->is_fine && i < scene->count; i++) {
+    for (size_t i = 0; hand.sheet->is_fine && i < scene->count; i++)
         write_mark(&hand, scene, &scene->marks[i]);
-    }
     leave_group(&hand);
     report_sheet_close_void(hand.sheet);
 }
@@ -385,12 +371,10 @@ static void write_pattern(struct report_sheet *svg, const struct report_ink_styl
     close_path(svg);
     open_path(svg, report_text(svg->arena, "s i-%s", ink->name), NULL);
     for (size_t i = 0; i < 3; i++) {
-        if (ink->strokes & REPORT_STROKES_RISING) {
+        if (ink->strokes & REPORT_STROKES_RISING)
             put_line(svg, rising[i], 2);
-        }
-        if (ink->strokes & REPORT_STROKES_FALLING) {
+        if (ink->strokes & REPORT_STROKES_FALLING)
             put_line(svg, falling[i], 2);
-        }
     }
     close_path(svg);
     report_sheet_close_void(svg);
@@ -402,9 +386,8 @@ void report_page_svg_patterns(struct report_sheet *sheet)
                          "true", NULL);
     report_sheet_open(sheet, "defs");
     for (int ink = 0; ink < REPORT_INK_COUNT; ink++) {
-        if (report_inks[ink].strokes != 0) {
+        if (report_inks[ink].strokes != 0)
             write_pattern(sheet, &report_inks[ink]);
-        }
     }
     report_sheet_close_void(sheet);
     report_sheet_close_void(sheet);
@@ -456,21 +439,18 @@ static void put(struct list *list, const char *text, bool is_heading, bool is_la
         report_sheet_open(sheet, is_heading ? "thead" : "tbody");
         list->has_body = !is_heading;
     }
-    if (list->column++ == 0) {
+    if (list->column++ == 0)
         report_sheet_open(sheet, "tr");
-    }
-    if (is_heading || list->column == 1) {
+    if (is_heading || list->column == 1)
         report_sheet_leaf(sheet, "th", text, "scope", is_heading ? "col" : "row", NULL);
-    } else {
+    else
         report_sheet_leaf(sheet, "td", text, NULL);
-    }
     if (is_last) {
         report_sheet_close(sheet);
         list->column = 0;
     }
-    if (is_last && is_heading) {
+    if (is_last && is_heading)
         report_sheet_close(sheet);
-    }
 }
 
 /* Adds a row: for each letter of `cells` a text (s), or a number (n), which is not written if it is not
@@ -497,27 +477,24 @@ static void put_spread(struct list *list, const struct report_panel *panel, cons
 {
     const struct report_spread *spread = is_open ? &step->open : &step->closed;
     const struct report_axis *y = &panel->y;
-    if (spread->present) {
+    if (spread->present)
         put_row(list, false, "snnsnnnnn", panel->label, report_value_at(x, step->from) * x->unit,
                 report_value_at(x, step->to) * x->unit, is_open ? "open" : "closed",
                 report_value_at(y, spread->least), report_value_at(y, spread->p10),
                 report_value_at(y, spread->p50), report_value_at(y, spread->p90),
                 report_value_at(y, spread->most));
-    }
 }
 
 static void list_bars(struct list *list, const struct report_chart *chart)
 {
     bool has_steps = false;
-    for (size_t i = 0; i < chart->panel_count; i++) {
+    for (size_t i = 0; i < chart->panel_count; i++)
         has_steps |= chart->panels[i].step_count > 0;
-    }
-    if (has_steps) {
+    if (has_steps)
         put_row(list, true, "sssssssss", "strategy", "from", "to", "state", "least", "p10", "median", "p90",
                 "largest");
-    } else {
+    else
         put_row(list, true, "sssss", "strategy", "from", "to", "state", "count");
-    }
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
         for (size_t k = 0; k < panel->bar_count; k++) {
@@ -549,9 +526,8 @@ static void list_panels(struct list *list, const struct report_chart *chart)
 static void list_table(struct list *list, const struct report_chart *chart)
 {
     put(list, "strategy", true, false);
-    for (size_t i = 0; i < chart->column_count; i++) {
+    for (size_t i = 0; i < chart->column_count; i++)
         put(list, chart->columns[i].title, true, i + 1 == chart->column_count);
-    }
     for (size_t row = 0; row < chart->row_count; row++) {
         put(list, chart->rows[row].label, false, false);
         for (size_t i = 0; i < chart->column_count; i++) {
@@ -570,10 +546,9 @@ static void list_line(struct list *list, const char *panel, const struct report_
                       const struct report_axis *x, const struct report_axis *y)
 {
     for (size_t i = 0; i < line->sample_count; i++) {
-        if (list->is_csv || line->samples[i].hint != NULL) {
+        if (list->is_csv || line->samples[i].hint != NULL)
             put_row(list, false, "ssnn", line->label[0] != 0 ? line->label : "exact distribution", panel,
                     report_value_at(x, line->samples[i].x), report_value_at(y, line->samples[i].y));
-        }
     }
 }
 
@@ -581,14 +556,12 @@ static void list_lines(struct list *list, const struct report_chart *chart)
 {
     put_row(list, true, "ssss", "line", "panel", chart->x.title,
             chart->panel_count > 0 ? chart->panels[0].y.title : chart->y.title);
-    for (size_t i = 0; i < chart->line_count; i++) {
+    for (size_t i = 0; i < chart->line_count; i++)
         list_line(list, "", &chart->lines[i], &chart->x, &chart->y);
-    }
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
-        for (size_t k = 0; k < panel->line_count; k++) {
+        for (size_t k = 0; k < panel->line_count; k++)
             list_line(list, panel->label, &panel->lines[k], &chart->x, &panel->y);
-        }
     }
 }
 
@@ -612,10 +585,9 @@ static void list_lanes(struct list *list, const struct report_chart *chart)
     for (size_t i = 0; i < chart->panel_count; i++) {
         for (size_t k = 0; k < chart->panels[i].lane_count; k++) {
             const struct report_lane *lane = &chart->panels[i].lanes[k];
-            for (size_t n = 0; n < lane->span_count; n++) {
+            for (size_t n = 0; n < lane->span_count; n++)
                 put_row(list, false, "ssnns", chart->panels[i].label, lane->label, lane->spans[n].from,
                         lane->spans[n].to, report_inks[lane->spans[n].ink].name);
-            }
         }
     }
 }
@@ -670,9 +642,8 @@ static void write_data(struct report_sheet *sheet, const struct report_chart *ch
                          report_text(sheet->arena, "Figures: %s", chart->title), NULL);
     report_sheet_open(sheet, "table");
     list_figures(&list, chart);
-    if (list.has_body) {
+    if (list.has_body)
         report_sheet_close(sheet);
-    }
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -701,9 +672,8 @@ static bool is_first(const struct report_sheet *sheet, const struct report_chart
 {
     static const char *const first[] = {"tune-front", "survival-rows"};
     bool is_first = sheet->page->front == NULL;
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         is_first |= strcmp(first[i], chart->name) == 0;
-    }
     return is_first;
 }
 
@@ -720,9 +690,8 @@ static void write_chart(struct report_sheet *sheet, const struct report_chart *c
     drop_hints(&narrow);
     report_sheet_section(sheet, id, "chart", 3, chart->heading);
     report_sheet_element(sheet, "details", "class", "fold", NULL);
-    if (is_first(sheet, chart)) {
+    if (is_first(sheet, chart))
         report_sheet_attribute(sheet, "open", "open");
-    }
     report_sheet_summary(sheet, "Chart", chart->heading);
     report_sheet_open(sheet, "figure");
     report_page_svg(sheet, chart, &wide, report_text(sheet->arena, "%s-svg", id));
@@ -759,23 +728,20 @@ void report_page_charts(struct report_sheet *sheet)
     for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
         const struct report_chart *chart =
             report_chart_make(page->result, (enum report_kind)kind, sheet->arena);
-        if (chart->absent == NULL) {
+        if (chart->absent == NULL)
             write_chart(sheet, chart);
-        } else {
+        else
             left[left_count++] = chart;
-        }
     }
     for (size_t i = 0; i < left_count; i++) {
-        if (i == 0) {
+        if (i == 0)
             report_sheet_element(sheet, "ul", "class", "absent", NULL);
-        }
         report_sheet_element(sheet, "li", "data-chart", left[i]->name, NULL);
         report_sheet_leaf(sheet, "span", left[i]->heading, NULL);
         report_sheet_text(sheet, report_text(sheet->arena, " is left out: %s.", left[i]->absent));
         report_sheet_close(sheet);
     }
-    if (left_count > 0) {
+    if (left_count > 0)
         report_sheet_close(sheet);
-    }
     report_sheet_close(sheet);
 }

@@ -51,9 +51,8 @@ void report_sheet_text(struct report_sheet *sheet, const char *text)
 
 static void put_attributes(struct report_sheet *sheet, va_list attributes)
 {
-    for (const char *key; (key = va_arg(attributes, const char *)) != NULL;) {
+    for (const char *key; (key = va_arg(attributes, const char *)) != NULL;)
         report_sheet_attribute(sheet, key, va_arg(attributes, const char *));
-    }
 }
 
 void report_sheet_element(struct report_sheet *sheet, const char *name, ...)
@@ -87,9 +86,8 @@ void report_sheet_section(struct report_sheet *sheet, const char *id, const char
 {
     const char *heading = report_text(sheet->arena, "%s-title", id);
     report_sheet_element(sheet, "section", "id", id, NULL);
-    if (class[0] != 0) {
+    if (class[0] != 0)
         report_sheet_attribute(sheet, "class", class);
-    }
     report_sheet_attribute(sheet, "aria-labelledby", heading);
     report_sheet_leaf(sheet, level == 2 ? "h2" : "h3", title, "id", heading, NULL);
 }
@@ -153,9 +151,8 @@ static void write_banner(struct report_sheet *sheet)
     raw(sheet, "<a class=\"skip\" href=\"#main\">Skip to the answer</a><header class=\"banner\"><div>"
                "<p class=\"maker\">bucketlab</p>");
     report_sheet_leaf(sheet, "h1", report_clean(sheet->arena, result->scenario_name), NULL);
-    if (has(result->about)) {
+    if (has(result->about))
         report_sheet_leaf(sheet, "p", report_clean(sheet->arena, result->about), "class", "about", NULL);
-    }
     raw(sheet, "</div><button type=\"button\" id=\"theme\" hidden=\"hidden\">Dark</button></header>"
                "<nav id=\"contents\" aria-label=\"On this page\" hidden=\"hidden\"></nav>");
 }
@@ -182,9 +179,8 @@ static void write_answer(struct report_sheet *sheet)
         write_line(sheet, report_text(sheet->arena, "%.*s", label, page->why[i]),
                    page->why[i] + (colon == NULL ? 0 : label + 2), NULL);
     }
-    for (size_t i = 0; page->why_count == 0 && i < answer->line_count; i++) {
+    for (size_t i = 0; page->why_count == 0 && i < answer->line_count; i++)
         write_line(sheet, answer->lines[i].label, answer->lines[i].text, NULL);
-    }
     report_sheet_close(sheet);
     report_sheet_leaf(sheet, "p", answer->asked, "class", "asked", NULL);
     report_sheet_close(sheet);
@@ -248,9 +244,8 @@ enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 static bool figure_of(const struct report_sheet *sheet, const struct column *column, size_t index,
                       double *out)
 {
-    if (column->metric != NULL) {
+    if (column->metric != NULL)
         return report_metric(&sheet->page->result->strategies[index], column->metric, out);
-    }
     *out = sheet->answer.scores[index].cost;
     return !isnan(*out);
 }
@@ -263,9 +258,8 @@ static size_t choose_columns(const struct report_sheet *sheet, bool is_first, bo
         is_shown[i] = false;
         for (size_t j = 0; j < sheet->page->result->strategy_count; j++) {
             double value;
-            if (figure_of(sheet, &columns[i], j, &value)) {
+            if (figure_of(sheet, &columns[i], j, &value))
                 is_shown[i] |= columns[i].is_first == is_first && (!columns[i].is_rare || value != 0);
-            }
         }
         count += is_shown[i];
     }
@@ -279,9 +273,8 @@ static bool is_judged(const struct report_sheet *sheet)
     const struct lab_result *result = sheet->page->result;
     bool says = sheet->chosen != SIZE_MAX || result->limits.partition_rows != 0 ||
                 result->limits.partition_bytes != 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; i < result->strategy_count; i++)
         says |= (sheet->answer.scores[i].disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
-    }
     return says;
 }
 
@@ -297,13 +290,11 @@ static void write_groups(struct report_sheet *sheet, bool has_verdict, const boo
     }
     for (size_t i = 0; i < COLUMN_COUNT;) {
         size_t shown = 0, next = i;
-        for (; next < COLUMN_COUNT && strcmp(columns[next].group, columns[i].group) == 0; next++) {
+        for (; next < COLUMN_COUNT && strcmp(columns[next].group, columns[i].group) == 0; next++)
             shown += is_shown[next];
-        }
-        if (shown > 0) {
+        if (shown > 0)
             report_sheet_leaf(sheet, "th", columns[i].group, "scope", "colgroup", "colspan",
                               report_text(sheet->arena, "%zu", shown), NULL);
-        }
         i = next;
     }
     report_sheet_close(sheet);
@@ -314,19 +305,15 @@ static void write_heading(struct report_sheet *sheet, const char *class, const c
                           const char *metric)
 {
     report_sheet_element(sheet, "th", "scope", "col", "aria-sort", "none", NULL);
-    if (class[0] != 0) {
+    if (class[0] != 0)
         report_sheet_attribute(sheet, "class", class);
-    }
-    if (metric != NULL) {
+    if (metric != NULL)
         report_sheet_attribute(sheet, "data-metric", metric);
-    }
     report_sheet_element(sheet, "button", "type", "button", NULL);
-    if (group != NULL) {
+    if (group != NULL)
         report_sheet_attribute(sheet, "aria-label", report_text(sheet->arena, "%s: %s", group, name));
-    }
-    if (metric != NULL) {
+    if (metric != NULL)
         report_sheet_attribute(sheet, "title", metric);
-    }
     report_sheet_text(sheet, name);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -345,12 +332,10 @@ static void write_verdict(struct report_sheet *sheet, size_t index)
                          : is_against ? "2"
                                       : "1",
                          NULL);
-    if (is_chosen) {
+    if (is_chosen)
         report_sheet_leaf(sheet, "strong", "★ chosen", "class", "badge", NULL);
-    }
-    if (is_against) {
+    if (is_against)
         report_sheet_leaf(sheet, "span", "▲", "class", "mark", NULL);
-    }
     report_sheet_text(sheet, report_text(sheet->arena, "%s%s", is_chosen || is_against ? " " : "",
                                          answer->verdicts[index]));
     report_sheet_close(sheet);
@@ -411,9 +396,8 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
         return;
     }
     bool alarm = is_alarm(sheet, index, column->alarm, value);
-    if (alarm) {
+    if (alarm)
         report_sheet_attribute(sheet, "class", "against");
-    }
     const char *exact = report_text(sheet->arena, "%.17g", value);
     report_sheet_attribute(sheet, "data-value", exact);
     report_sheet_attribute(sheet, "title", exact);
@@ -432,23 +416,19 @@ static void write_row(struct report_sheet *sheet, size_t index, bool is_first, b
     const char *label, *detail;
     report_strategy_name(sheet->arena, strategy, &label, &detail);
     report_sheet_open(sheet, "tr");
-    if (is_first) {
+    if (is_first)
         report_sheet_attribute(sheet, "data-label", label);
-    }
-    if (is_first && index == sheet->chosen) {
+    if (is_first && index == sheet->chosen)
         report_sheet_attribute(sheet, "class", "chosen");
-    }
     report_sheet_element(sheet, "th", "scope", "row", "class", "name", "data-value", label, NULL);
     report_sheet_leaf(sheet, "span", label, "class", "label", NULL);
     report_sheet_leaf(sheet, "span", detail, "class", "detail", NULL);
     report_sheet_close(sheet);
-    if (has_verdict) {
+    if (has_verdict)
         write_verdict(sheet, index);
-    }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (is_shown[i]) {
+        if (is_shown[i])
             write_cell(sheet, &columns[i], index);
-        }
     }
     report_sheet_close(sheet);
 }
@@ -465,20 +445,17 @@ static void write_table(struct report_sheet *sheet, bool is_first, const bool *i
     write_groups(sheet, has_verdict, is_shown);
     report_sheet_open(sheet, "tr");
     write_heading(sheet, "name", NULL, "strategy", NULL);
-    if (has_verdict) {
+    if (has_verdict)
         write_heading(sheet, "word", NULL, "verdict", NULL);
-    }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (is_shown[i]) {
+        if (is_shown[i])
             write_heading(sheet, "", columns[i].group, columns[i].name, columns[i].metric);
-        }
     }
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_open(sheet, "tbody");
-    for (size_t i = 0; i < sheet->page->result->strategy_count; i++) {
+    for (size_t i = 0; i < sheet->page->result->strategy_count; i++)
         write_row(sheet, i, is_first, has_verdict, is_shown);
-    }
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -508,9 +485,8 @@ static void write_comparison(struct report_sheet *sheet)
 static void write_expects(struct report_sheet *sheet)
 {
     const struct lab_result *result = sheet->page->result;
-    if (result->expect_count == 0) {
+    if (result->expect_count == 0)
         return;
-    }
     report_sheet_section(sheet, "expectations", "", 2, "Expectations");
     report_sheet_element(sheet, "ul", "class", "expects", NULL);
     for (size_t i = 0; i < result->expect_count; i++) {
@@ -543,9 +519,8 @@ static void write_lines(struct report_sheet *sheet, const char *summary, const c
                         bool is_open)
 {
     report_sheet_open(sheet, "details");
-    if (is_open) {
+    if (is_open)
         report_sheet_attribute(sheet, "open", "open");
-    }
     report_sheet_leaf(sheet, "summary", summary, NULL);
     report_sheet_leaf(sheet, "pre", text, "id", id, "tabindex", "0", NULL);
     report_sheet_close(sheet);
@@ -575,24 +550,20 @@ static void write_run(struct report_sheet *sheet)
     };
     report_sheet_open(sheet, "dl");
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
-        if (facts[i].value[0] != 0) {
+        if (facts[i].value[0] != 0)
             write_line(sheet, facts[i].name, facts[i].value, facts[i].id);
-        }
     }
     report_sheet_close(sheet);
     if (page->again_count > 0) {
         const char *lines = "";
-        for (size_t i = 0; i < page->again_count; i++) {
+        for (size_t i = 0; i < page->again_count; i++)
             lines = report_text(arena, "%s%s\n", lines, page->again[i]);
-        }
         write_lines(sheet, "Run it again", "run-again", lines, true);
     }
-    if (has(page->overrides)) {
+    if (has(page->overrides))
         write_lines(sheet, "Fields set on the command line", "run-overrides", page->overrides, false);
-    }
-    if (has(page->scenario_text)) {
+    if (has(page->scenario_text))
         write_lines(sheet, "The scenario", "run-scenario", page->scenario_text, false);
-    }
     report_sheet_close(sheet);
 }
 
@@ -604,15 +575,13 @@ static bool can_start(const struct lab_strategy_result *strategy, uint32_t *bits
     static const uint64_t threshold_max = 1000000;
     const struct bk_strategy *settings = &strategy->settings.strategy;
     if (strategy->settings.is_idgen || strategy->settings.observed != WL_OBSERVED_AUTO ||
-        settings->kind != BK_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max) {
+        settings->kind != BK_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max)
         return false;
-    }
     *threshold = settings->of.probabilistic.threshold;
     *bits = settings->of.probabilistic.bits;
-    if (settings->of.probabilistic.chance_denominator != 0) {
+    if (settings->of.probabilistic.chance_denominator != 0)
         *bits = (uint32_t)fmin(BK_BITS_MAX, round(log2((double)settings->of.probabilistic.chance_denominator /
                                                        (double)settings->of.probabilistic.chance_numerator)));
-    }
     return true;
 }
 
@@ -623,21 +592,18 @@ static void write_starts(struct report_sheet *sheet)
     size_t count = 0;
     uint32_t bits;
     uint64_t threshold;
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; i < result->strategy_count; i++)
         count += can_start(&result->strategies[i], &bits, &threshold);
-    }
-    if (count < 2) {
+    if (count < 2)
         return;
-    }
     report_sheet_element(sheet, "p", "hidden", "", NULL);
     report_sheet_leaf(sheet, "label", "Begin with", "for", "live-start", NULL);
     report_sheet_element(sheet, "select", "id", "live-start", NULL);
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (can_start(&result->strategies[i], &bits, &threshold)) {
+        if (can_start(&result->strategies[i], &bits, &threshold))
             report_sheet_leaf(sheet, "option", report_clean(sheet->arena, result->strategies[i].label),
                               "value", report_text(sheet->arena, "%" PRIu32 " %" PRIu64, bits, threshold),
                               NULL);
-        }
     }
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -670,9 +636,8 @@ static void write_live(struct report_sheet *sheet)
         has_partitions |= !strategy->settings.is_idgen;
         row = is_run && rows > 0 && bytes > 0 ? bytes / rows : row;
     }
-    if (!has_partitions) {
+    if (!has_partitions)
         return;
-    }
     const double seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9;
     const double rate = (double)result->rows / (double)result->keys / seconds;
     report_sheet_element(sheet, "section", "id", "live", "aria-labelledby", "live-title", "data-bits-number",
@@ -697,9 +662,8 @@ static void write_page(struct report_sheet *sheet)
     report_answer_run(page->result, sheet->arena, &sheet->answer);
     sheet->chosen = sheet->answer.chosen;
     for (size_t i = 0; has(page->recommended) && i < page->result->strategy_count; i++) {
-        if (strcmp(page->result->strategies[i].label, page->recommended) == 0) {
+        if (strcmp(page->result->strategies[i].label, page->recommended) == 0)
             sheet->chosen = i;
-        }
     }
     report_sheet_note(sheet, xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL));
     report_sheet_element(sheet, "html", "lang", "en", NULL);
@@ -724,9 +688,8 @@ static void write_page(struct report_sheet *sheet)
 
 static bool try_page(struct report_sheet *sheet, struct sim_error *error)
 {
-    if (sheet->writer == NULL || report_arena_fails(sheet->arena)) {
+    if (sheet->writer == NULL || report_arena_fails(sheet->arena))
         return sim_fail_memory(error);
-    }
     write_page(sheet);
     return sheet->is_fine ? true : sim_fail_memory(error);
 }
@@ -735,9 +698,8 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
 {
     *out = (struct report_bytes){0};
     struct report_typesetter *typesetter = report_typesetter_create(error);
-    if (typesetter == NULL) {
+    if (typesetter == NULL)
         return false;
-    }
     struct report_arena arena;
     report_arena_init(&arena);
     xmlBufferPtr buffer = xmlBufferCreate();
@@ -747,9 +709,8 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
                                  .page = page,
                                  .is_fine = true};
     const bool ok = try_page(&sheet, error);
-    if (sheet.writer != NULL) {
+    if (sheet.writer != NULL)
         xmlFreeTextWriter(sheet.writer);
-    }
     if (ok) {
         out->size = (size_t)xmlBufferLength(buffer);
         out->data = xmlBufferDetach(buffer);

@@ -120,15 +120,13 @@ static bool has_a_font(PangoFontMap *map, PangoContext *context)
     int count = 0;
     pango_font_map_list_families(map, &families, &count);
     g_free(families);
-    if (count == 0) {
+    if (count == 0)
         return false;
-    }
     PangoFontDescription *description = describe(REPORT_FONT_TICK);
     PangoFont *font = pango_font_map_load_font(map, context, description);
     pango_font_description_free(description);
-    if (font == NULL) {
+    if (font == NULL)
         return false;
-    }
     g_object_unref(font);
     return true;
 }
@@ -233,9 +231,8 @@ static PangoGlyphItem *next_run(PangoLayoutLine *line, int from)
     PangoGlyphItem *next = NULL;
     for (GSList *at = line->runs; at != NULL; at = at->next) {
         PangoGlyphItem *run = at->data;
-        if (run->item->offset > from && (next == NULL || run->item->offset < next->item->offset)) {
+        if (run->item->offset > from && (next == NULL || run->item->offset < next->item->offset))
             next = run;
-        }
     }
     return next;
 }
@@ -251,9 +248,8 @@ static const char *text_of(PangoLayoutLine *line, const char *text, struct repor
     }
     /* Without the space at which the line was broken. */
     size_t length = strlen(out);
-    while (length > 0 && out[length - 1] == ' ') {
+    while (length > 0 && out[length - 1] == ' ')
         length--;
-    }
     return report_text(arena, "%.*s", (int)length, out);
 }
 
@@ -264,9 +260,8 @@ struct report_set_line *report_typeset_lines(struct report_typesetter *typesette
     PangoLayout *layout = set(typesetter, type);
     *count = (size_t)pango_layout_get_line_count(layout);
     struct report_set_line *lines = report_take(arena, *count, sizeof *lines);
-    for (size_t i = 0; i < *count; i++) {
+    for (size_t i = 0; i < *count; i++)
         lines[i].text = text_of(pango_layout_get_line_readonly(layout, (int)i), type->text, arena);
-    }
     PangoLayoutIter *place = pango_layout_get_iter(layout);
     for (size_t i = 0; i < *count; i++) {
         PangoRectangle logical;

@@ -653,9 +653,8 @@ static const struct lab_strategy_result *fastest_of(const struct lab_result *res
         const struct lab_strategy_result *strategy = &result->strategies[i];
         const double rate = figure(strategy, "ids.per_second", 0);
         if (figure(strategy, "oracle.unique.violations", 0) == 0 && rate > 0 &&
-            (fastest == NULL || rate > figure(fastest, "ids.per_second", 0))) {
+            (fastest == NULL || rate > figure(fastest, "ids.per_second", 0)))
             fastest = strategy;
-        }
     }
     return fastest;
 }

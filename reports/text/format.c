@@ -53,21 +53,18 @@ static void write_digits(struct report_arena *arena, double value, char *buffer,
     snprintf(buffer, size, "%.*f", decimals, value);
     if (strchr(buffer, '.') != NULL) {
         size_t length = strlen(buffer);
-        while (buffer[length - 1] == '0') {
+        while (buffer[length - 1] == '0')
             buffer[--length] = 0;
-        }
-        if (buffer[length - 1] == '.') {
+        if (buffer[length - 1] == '.')
             buffer[length - 1] = 0;
-        }
     }
 }
 
 static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
                              enum report_unit unit)
 {
-    if (unit == REPORT_BYTES) {
+    if (unit == REPORT_BYTES)
         return report_text(arena, "%s" THIN_SPACE "%sB", digits, suffixes[suffix]);
-    }
     return report_text(arena, "%s%s", digits, suffixes[suffix]);
 }
 
@@ -133,25 +130,22 @@ static int digits_of(double value)
     int digits = is_whole ? 17 : 15;
     char text[40];
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    while (digits > 1 && text[digits] == '0') {
+    while (digits > 1 && text[digits] == '0')
         digits--;
-    }
     return digits;
 }
 
 const char *report_full(struct report_arena *arena, double value)
 {
     static const double plain_from = 1e-6;
-    if (value < 0) {
+    if (value < 0)
         return report_text(arena, MINUS "%s", report_full(arena, -value));
-    }
     const int digits = digits_of(value);
     char text[400];
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
     char *e = strchr(text, 'e');
-    if (value == 0 || e == NULL) {
+    if (value == 0 || e == NULL)
         return "0";
-    }
     const int exponent = (int)strtol(e + 1, NULL, 10);
     if (value < plain_from) {
         *e = 0;
@@ -167,12 +161,10 @@ const char *report_percent(struct report_arena *arena, double share)
     write_digits(arena, 100 * share, digits, sizeof digits);
     /* A share other than 1 must not be rounded to 100%: 99.97% of the partitions are not all of them, and
      * 100.04% of a limit exceed it. */
-    if (share < 1 && strcmp(digits, "100") == 0) {
+    if (share < 1 && strcmp(digits, "100") == 0)
         return report_text(arena, ">99.9%%");
-    }
-    if (share > 1 && strcmp(digits, "100") == 0) {
+    if (share > 1 && strcmp(digits, "100") == 0)
         return report_text(arena, ">100%%");
-    }
     return report_text(arena, "%s%%", digits);
 }
 
@@ -192,21 +184,18 @@ static const struct {
 const char *report_duration(struct report_arena *arena, int64_t ns)
 {
     size_t i = 0;
-    while (ns % units[i].ns != 0 || (ns == 0 && units[i].ns > 1)) {
+    while (ns % units[i].ns != 0 || (ns == 0 && units[i].ns > 1))
         i++;
-    }
     return report_text(arena, "%" PRId64 " %s", ns / units[i].ns, units[i].name);
 }
 
 const char *report_time(struct report_arena *arena, double ns)
 {
-    if (ns == 0) {
+    if (ns == 0)
         return "0 s";
-    }
     size_t i = 0;
-    while (units[i].ns > 1 && ns < units[i].from_ns) {
+    while (units[i].ns > 1 && ns < units[i].from_ns)
         i++;
-    }
     char digits[32];
     write_digits(arena, ns / (double)units[i].ns, digits, sizeof digits);
     return report_text(arena, "%s %s", digits, units[i].name);
@@ -249,18 +238,16 @@ const char *report_settings(struct report_arena *arena, const struct lab_setting
 {
     struct lab_settings settings = *given;
     char told[SETTINGS_SIZE];
-    if (settings.observed != WL_OBSERVED_AUTO) {
+    if (settings.observed != WL_OBSERVED_AUTO)
         return report_text(arena, "%s of %s%s%s", wl_observed_format_name(settings.observed),
                            report_clean(arena, settings.observed_table),
                            settings.observed_table[0] == 0 ? "" : " in ",
                            report_clean(arena, settings.observed_file));
-    }
     if (settings.every_rows > 0) {
         settings.every_ns = 0; /* one of the two intervals is enough */
     }
-    if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0) {
+    if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0)
         return "one partition per key";
-    }
     return report_text(arena, "%s", told);
 }
 
@@ -278,9 +265,8 @@ void report_strategy_name(struct report_arena *arena, const struct lab_strategy_
     const char *kind = lab_result_kind(strategy);
     *label = report_clean(arena, strategy->label);
     *detail = report_settings(arena, &strategy->settings);
-    if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
+    if (strategy->label != NULL && strcmp(strategy->label, kind) != 0)
         *detail = report_text(arena, "%s: %s", kind, *detail);
-    }
 }
 
 const char *report_limits(const struct lab_limits *limits, struct report_arena *arena)
@@ -295,9 +281,8 @@ const char *report_limits(const struct lab_limits *limits, struct report_arena *
 
 const char *report_days(struct report_arena *arena, double days)
 {
-    if (days * (double)SIM_DAY < (double)SIM_MINUTE) {
+    if (days * (double)SIM_DAY < (double)SIM_MINUTE)
         return report_time(arena, days * (double)SIM_DAY);
-    }
     const char *unit, *number = report_number(arena, sim_span_told(days, &unit));
     return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }
@@ -306,10 +291,9 @@ const char *report_days(struct report_arena *arena, double days)
  * months)". */
 static const char *pace(const struct report_horizon *horizon, struct report_arena *arena)
 {
-    if (isfinite(horizon->doubles_days)) {
+    if (isfinite(horizon->doubles_days))
         return report_text(arena, "trace's growth (its rate doubles every %s)",
                            report_days(arena, horizon->doubles_days));
-    }
     return horizon->is_trace ? "trace's mean rate" : "rate";
 }
 
@@ -347,12 +331,10 @@ struct report_horizon report_horizon_of(const struct lab_result *result)
                                      .limit_rows = result->limits.partition_rows,
                                      .limit_bytes = result->limits.partition_bytes};
     double days;
-    if (report_metric(first, "horizon.unbucketed_days", &days)) {
+    if (report_metric(first, "horizon.unbucketed_days", &days))
         horizon.days_left = days >= LAB_DAYS_MOST ? (double)INFINITY : days - lasts;
-    }
-    if (report_metric(first, "horizon.doubles_days", &days)) {
+    if (report_metric(first, "horizon.doubles_days", &days))
         horizon.doubles_days = days;
-    }
     report_metric(first, "keys.rows.max", &horizon.rows_most);
     report_metric(first, "keys.bytes.max", &horizon.bytes_most);
     return horizon;

@@ -318,9 +318,8 @@ bool trace_reader_open(const char *path, const char *what, struct trace_reader *
         return fail_system(out, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
         out->all_bytes = (uint64_t)status.st_size;
-    if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM) {
+    if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM)
         return fail_system(out, "cannot be read", out->source.reason, error);
-    }
     out->capacity = BUFFER_BYTES;
     out->buffer = malloc(out->capacity);
     if (out->buffer == NULL || out->source.input == NULL) {
@@ -386,9 +385,8 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     char *start = reader->buffer + reader->begin;
     char *end = memchr(start, reader->line_break, reader->end - reader->begin);
     while (end == NULL && !reader->at_end && reader->end - reader->begin <= TRACE_LINE_BYTES_MAX + 1) {
-        if (!trace_reader_fill(reader, error)) {
+        if (!trace_reader_fill(reader, error))
             return false;
-        }
         start = reader->buffer + reader->begin;
         end = memchr(start, reader->line_break, reader->end - reader->begin);
     }
@@ -398,14 +396,12 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     }
     size_t bytes = end != NULL ? (size_t)(end - start) : reader->end - reader->begin;
     size_t used = end != NULL ? bytes + 1 : bytes;
-    if (end != NULL && bytes > 0 && start[bytes - 1] == '\r') {
+    if (end != NULL && bytes > 0 && start[bytes - 1] == '\r')
         bytes--;
-    }
-    if (bytes > TRACE_LINE_BYTES_MAX) {
+    if (bytes > TRACE_LINE_BYTES_MAX)
         return trace_fail(reader->path, reader->line, error,
                           "line is longer than %zu bytes; put each row on its own line",
                           TRACE_LINE_BYTES_MAX);
-    }
     reader->begin += used;
     *line = start;
     *size = bytes;

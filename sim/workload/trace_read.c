@@ -318,11 +318,10 @@ static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, 
     trace->last_line = trace->row_line;
     trace->last_path = trace->row_path;
     trace->rows += trace->has_counts ? row->value : 1;
-    if (trace->rows > WL_TRACE_ROWS_MAX) {
+    if (trace->rows > WL_TRACE_ROWS_MAX)
         return trace_fail(trace->row_path, trace->row_line, error,
                           "with this count the trace has more than %" PRIu64 " rows; lower the counts",
                           WL_TRACE_ROWS_MAX);
-    }
     if (!trace->has_rows && (!trace->has_counts || row->value > 0)) {
         trace->first_time_ns = row->time_ns;
         trace->has_rows = true;
@@ -372,10 +371,9 @@ static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct 
 static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
                           struct sim_error *error)
 {
-    if (!trace->has_rows) {
+    if (!trace->has_rows)
         return trace_fail(trace->path, trace->row_line, error,
                           "every count is 0; give the trace at least one row");
-    }
     if (trace->flushed == trace->keys.count)
         return true;
     uint32_t key = trace->flushed;
@@ -456,11 +454,10 @@ void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, i
         uint64_t low = 0, high = line->rows;
         while (low < high) {
             uint64_t middle = low + (high - low) / 2;
-            if (wl_trace_row_time(line, middle) < bounds[i]) {
+            if (wl_trace_row_time(line, middle) < bounds[i])
                 low = middle + 1;
-            } else {
+            else
                 high = middle;
-            }
         }
         found[i] = low;
     }
