@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, returns its exit code. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/command.h"
-#include "cli/execute.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stores and loads the baselines of `check`. */
-#include "store/baseline.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <math.h>

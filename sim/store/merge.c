@@ -12,7 +12,7 @@
 #include "kernel/grow.h"
 #include "lab/sweep.h"
 #include "private.h"
-#include "store/merge.h"
+#include "store/store.h"
 
 /* A digest of everything stored about a run that is not a job, by which the run is found in another
  * database. */

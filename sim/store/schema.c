@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "private.h"
-#include "store/baseline.h"
+#include "store/store.h"
 
 /* ANY: an INTEGER, or digits as TEXT when the number needs more than 63 bits. */
 static const char version_1_tables[] =

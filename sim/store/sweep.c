@@ -11,7 +11,7 @@
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
 #include "private.h"
-#include "store/sweep.h"
+#include "store/store.h"
 
 struct store_sweep {
     struct store *store;

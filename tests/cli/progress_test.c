@@ -2,7 +2,7 @@
 /* Aim: the line of progress is correct, does not jump, and is never wider than the terminal. Method: work at
  * an even or decreasing speed, in large pieces, or without a known end, with a simulated clock. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/execute.h"
+#include "cli/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli/text.h"
+#include "cli/base.h"
 
 #define FRAME_MS 200
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli/text.h"
+#include "cli/base.h"
 #include "lab/quantity.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

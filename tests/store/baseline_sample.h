@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "sample.h"
-#include "store/baseline.h"
+#include "store/store.h"
 
 /* In an order that differs from the order in which they are loaded. */
 #define BASELINE_METRICS 4

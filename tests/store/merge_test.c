@@ -4,7 +4,7 @@
  * table of the schema has rows, read from the schema itself; parts that overlap in every way, in any order,
  * repeatedly; and the file system that fails at write 1, 2, 3 ... */
 #define _DEFAULT_SOURCE
-#include "store/merge.h"
+#include "store/store.h"
 #include "sweep_sample.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 #define TESTS_STORE_OPERATIONS_H
 
 #include "baseline_sample.h"
-#include "store/merge.h"
+#include "store/store.h"
 #include "sweep_sample.h"
 
 #define ANSWER "{\"answer\": 42}"

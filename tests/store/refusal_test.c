@@ -12,8 +12,7 @@
 
 #include "fault_vfs.h" /* for speed */
 #include "kernel/random.h"
-#include "store/merge.h"
-#include "store/sweep.h"
+#include "store/store.h"
 
 #define NOBODY 65534
 

@@ -5,7 +5,7 @@
 
 #include "sample.h"
 
-#include "store/sweep.h"
+#include "store/store.h"
 
 #define SWEEP_JOBS    12u
 #define SWEEP_VERSION "0.1.0"

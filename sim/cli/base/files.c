@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/files.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "kernel/file.h"
 #include "reports/output.h"
 

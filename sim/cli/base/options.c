@@ -2,7 +2,7 @@
 /* Parses a command's arguments by its table of options, and prints its --help from the same table. Options
  * may be shortened and stand anywhere before "--"; a negative number is no option. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/command.h"
+#include "cli/base.h"
 
 #include <assert.h>
 #include <glib.h>

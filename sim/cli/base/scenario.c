@@ -12,10 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "kernel/file.h"
 #include "kernel/text.h"
 #include "kernel/time.h"

@@ -3,7 +3,7 @@
  * formatted here, so that they are alike in all commands. Widths are computed from the cells, in terminal
  * columns; marks have the same meaning as colours, so that no information is lost without colours. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/table.h"
+#include "cli/base.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/text.h"
 
 #define COLUMNS_MOST 24
 #define CELL_SIZE    (3 * CLI_NUMBER_SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prints texts and numbers on a terminal: without control characters, wrapped, in few digits. */
 #define _DEFAULT_SOURCE
-#include "cli/text.h"
+#include "cli/base.h"
 
 #include <glib.h>
 #include <inttypes.h>

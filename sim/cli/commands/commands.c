@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/base.h"
 #include "lab/metric.h"
 #include "lab/oracle.h"
 #include "lab/setting.h"

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/events.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 
 /* The most processes of a strategy: itself, its agents, its nodes. */
 #define PROCESSES   2000000u

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "bucketing/hash.h"
-#include "cli/execute.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "kernel/digest.h"
 #include "kernel/file.h"
 #include "lab/context.h"

@@ -2,7 +2,8 @@
 /* Sums up metrics over seeds. Runs have nearly the same metrics in the same order, so a metric is nearly
  * always the one after the last one. A metric that earlier runs did not have is added to those of its
  * strategy. */
-#include "cli/figures.h"
+#define _POSIX_C_SOURCE 200809L
+#include "cli/run.h"
 
 #include <glib.h>
 #include <math.h>

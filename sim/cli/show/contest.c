@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
 #include "reports/output.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run in words: a result comes in, and goes out as the JSON of `run`, `show`, `import` and `judge`, and as
- * the text that these commands print, whose tables are views of the same JSON (cli/table.h). */
+ * the text that these commands print, whose tables are views of the same JSON (cli/base.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/result.h"
 
@@ -12,10 +12,8 @@
 #include <string.h>
 
 #include "cassandra/estimated_histogram.h"
+#include "cli/base.h"
 #include "cli/contest_answer.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
 #include "kernel/time.h"
 #include "lab/judgment.h"
 #include "lab/metric.h"

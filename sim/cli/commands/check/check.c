@@ -17,11 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "cli/command.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "kernel/text.h"
 #include "lab/run.h"
 #include "reports/reports.h"

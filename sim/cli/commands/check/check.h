@@ -10,9 +10,9 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "cli/execute.h"
+#include "cli/run.h"
 #include "lab/result.h"
-#include "store/baseline.h"
+#include "store/store.h"
 
 /* What a finding is about. Texts are NULL when they do not apply; numbers are NaN when the finding is not
  * about a metric. */

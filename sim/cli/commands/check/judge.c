@@ -21,9 +21,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "cli/events.h"
-#include "cli/figures.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "lab/fuzz.h"
 #include "lab/metric.h"
 #include "lab/setting.h"

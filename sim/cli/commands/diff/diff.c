@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/execute.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "diff.h"
 #include "lab/metric.h"
 

@@ -7,8 +7,7 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
-#include "cli/scenario.h"
-#include "cli/table.h"
+#include "cli/base.h"
 #include "lab/result.h"
 #include "tune/sample.h"
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base.h"
 #include "cli/result.h"
-#include "cli/table.h"
-#include "cli/text.h"
 #include "diff.h"
 #include "lab/metric.h"
 #include "lab/setting.h"

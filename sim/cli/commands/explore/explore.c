@@ -9,12 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/execute.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "lab/quantity.h"
 
 static const struct cli_option options[] = {

@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "kernel/file.h"
 #include "tune/sample.h"
 

@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "fuzz.h"
 #include "kernel/archive.h"
 #include "kernel/text.h"

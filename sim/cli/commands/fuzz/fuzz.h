@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "cli/execute.h"
+#include "cli/run.h"
 #include "lab/fuzz.h"
 #include "lab/team.h"
 

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 
 #define BITS_DEFAULT 9
 

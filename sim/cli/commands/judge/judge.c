@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab judge: checks recorded histories, of runs of the lab or of a real service, with the oracles. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/command.h"
+#include "cli/base.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/execute.h"
 #include "cli/result.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/run.h"
 #include "lab/fuzz.h"
 #include "lab/judge.h"
 #include "lab/oracle.h"

@@ -7,13 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/events.h"
-#include "cli/execute.h"
-#include "cli/files.h"
+#include "cli/base.h"
 #include "cli/result.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/run.h"
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "reports/output.h"

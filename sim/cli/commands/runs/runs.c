@@ -12,17 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/base.h"
 #include "cli/contest_answer.h"
-#include "cli/events.h"
-#include "cli/execute.h"
-#include "cli/files.h"
 #include "cli/result.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/run.h"
 #include "kernel/time.h"
-#include "store/merge.h"
 #include "store/store.h"
 
 static const struct cli_option runs_options[] = {

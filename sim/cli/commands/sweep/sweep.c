@@ -11,19 +11,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/command.h"
-#include "cli/execute.h"
-#include "cli/figures.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "lab/crew.h"
 #include "lab/metric.h"
 #include "lab/quantity.h"
 #include "lab/result.h"
 #include "lab/run.h"
-#include "store/sweep.h"
+#include "store/store.h"
 #include "tune/sample.h"
 
 #define BATCH_JOBS    64

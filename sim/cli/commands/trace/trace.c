@@ -10,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "kernel/time.h"
 #include "trace.h"
 #include "workload/trace.h"

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
-#include "cli/table.h"
+#include "cli/base.h"
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "trace.h"

@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
-#include "cli/command.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
 #include "lab/quantity.h"
 #include "tune/odds.h"
 

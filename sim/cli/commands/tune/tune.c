@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
-#include "cli/command.h"
+#include "cli/base.h"
 #include "cli/contest_answer.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
 #include "lab/quantity.h"
 #include "tune/odds.h"
 #include "tune_scenario.h"

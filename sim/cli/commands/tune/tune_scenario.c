@@ -13,13 +13,10 @@
 #include <time.h>
 
 #include "bucketing/setting.h"
+#include "cli/base.h"
 #include "cli/contest_answer.h"
-#include "cli/execute.h"
-#include "cli/files.h"
 #include "cli/result.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/run.h"
 #include "kernel/digest.h"
 #include "lab/context.h"
 #include "lab/quantity.h"

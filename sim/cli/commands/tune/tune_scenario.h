@@ -3,7 +3,7 @@
 #ifndef CLI_TUNE_SCENARIO_H
 #define CLI_TUNE_SCENARIO_H
 
-#include "cli/command.h"
+#include "cli/base.h"
 
 /* Reads --risk, which is given: at most 0.5, or below `most` = 1. */
 bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct sim_error *error);

@@ -14,12 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/execute.h"
-#include "cli/files.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "kernel/file.h"
 #include "kernel/time.h"
 #include "lab/drift.h"

@@ -12,11 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/execute.h"
-#include "cli/scenario.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/base.h"
+#include "cli/run.h"
 #include "kernel/time.h"
 #include "lab/metric.h"
 #include "lab/oracle.h"

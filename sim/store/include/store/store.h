@@ -15,6 +15,8 @@
 
 #include "kernel/error.h"
 #include "lab/result.h"
+#include "lab/run.h"
+#include "lab/sweep.h"
 
 struct store;
 
@@ -114,5 +116,117 @@ bool store_load_metrics(struct store *store, int64_t run, const char *label, str
  * exist. */
 bool store_count_looks(struct store *store, int64_t run, const char *label, uint64_t *out,
                        struct sim_error *error);
+
+/* --- a sweep in the run database: each of its jobs is a stored run; jobs are stored in batches.
+ *
+ * A batch is one transaction. Several processes may work on one sweep in one database: a batch adds only the
+ * jobs that are not stored yet, so the run of each job is stored once. A batch is refused when a job is
+ * already stored with another digest. The first batch creates the sweep. */
+
+struct store_sweep;
+
+/* Opens a sweep in an open store, and reads which of its jobs are done; each batch reads this again. sweep,
+ * store and both texts must outlive *out. path: the scenario's file; version: the program's version. A sweep
+ * that another version of the program began is SIM_ERROR_INPUT. */
+bool store_sweep_open(struct store *store, const struct lab_sweep *sweep, const char *path,
+                      const char *version, struct store_sweep **out, struct sim_error *error);
+void store_sweep_close(struct store_sweep *sweep); /* sweep may be NULL */
+
+/* Whether a job is done, and how many jobs are done. Any thread may call these at any time. */
+bool store_sweep_is_done(const struct store_sweep *sweep, uint64_t job);
+uint64_t store_sweep_done(const struct store_sweep *sweep);
+/* Number of the sweep in the database; 0: none of its jobs is stored yet. */
+int64_t store_sweep_number(const struct store_sweep *sweep);
+
+struct store_job {
+    uint64_t job;
+    struct lab_result *result;
+    char *overrides; /* all overrides of the run, one per line */
+    int64_t created_unix_s, elapsed_ms;
+};
+
+/* Stores these jobs, all or none. Errors: SIM_ERROR_CHECK names a job that is already stored with another
+ * digest; SIM_ERROR_ENVIRONMENT when the database was removed or replaced since it was opened. */
+bool store_sweep_keep(struct store_sweep *sweep, const struct store_job *jobs, size_t count,
+                      struct sim_error *error);
+/* Sets *digest to the digest over all jobs that are done, in the order of jobs (lab_sweep_digest_add()). It
+ * reads all of these jobs again, since another process may have removed runs. */
+bool store_sweep_digest(struct store_sweep *sweep, uint64_t *digest, struct sim_error *error);
+
+/* Callbacks for the jobs that are done, in their order. A callback that returns false, with the error set,
+ * ends the visit. */
+struct store_sweep_visitor {
+    void *context;
+    /* Called for each metric; the value is NaN when the run does not have it. The texts are valid during the
+     * call. */
+    bool (*metric)(void *context, uint64_t job, const char *label, const char *name, double value,
+                   struct sim_error *error);
+    /* Called once for each job with a failed expectation, before its metrics. */
+    bool (*failed)(void *context, uint64_t job, struct sim_error *error);
+};
+/* Visits the jobs that are done. names: a JSON list of the requested metrics; NULL: all. */
+bool store_sweep_visit(struct store_sweep *sweep, const char *names,
+                       const struct store_sweep_visitor *visitor, struct sim_error *error);
+
+/* --- baselines: for each scenario, by its name, the run with which later runs are compared, and the range of
+ * each metric over other seeds. They are stored in a run database, which may have other runs too. */
+
+/* A metric over the seeds. */
+struct store_baseline_metric {
+    char *label; /* of the strategy */
+    char name[LAB_METRIC_NAME_SIZE];
+    uint64_t count; /* number of seeds that have the metric */
+    double mean, stddev;
+    double low, high; /* -INFINITY and INFINITY: no bound */
+};
+
+struct store_baseline {
+    struct store_run_info info;
+    struct lab_result *result;
+    uint64_t seeds;
+    struct store_baseline_metric *metrics; /* after a load, sorted by label, then by name, as bytes */
+    size_t metric_count;
+};
+
+/* Stores the baselines in one transaction: all or none. Each replaces the baseline that its scenario had,
+ * together with its run. Sets info.run. */
+bool store_baselines_save(struct store *store, struct store_baseline *baselines, size_t count,
+                          struct sim_error *error);
+/* Sets *is_there to whether the scenario of this name has a baseline; if it has, the caller must clear *out.
+ * The strings of out->info live until store_close() or the next load. */
+bool store_baseline_load(struct store *store, const char *scenario, struct store_baseline *out,
+                         bool *is_there, struct sim_error *error);
+/* Frees the contents; a zeroed struct is allowed. */
+void store_baseline_clear(struct store_baseline *baseline);
+
+/* --- merges several run databases into one, without losing or duplicating runs.
+ *
+ * Two runs of the same job of a sweep count as the same run. Other runs are the same when everything stored
+ * about them is equal, including the wall clock time. A run that the target has already is not added, so a
+ * merge may be repeated. Rows of all tables that refer to a run, directly or indirectly, are copied with
+ * it. */
+
+struct store_merged {
+    uint64_t added, found; /* number of runs that were added, and that were there already */
+};
+
+/* `into` must be open for writing and the sources for reading; all stay open. The merge is one transaction:
+ * on failure `into` is unchanged. The sources are never changed. Errors: SIM_ERROR_INPUT for a source that is
+ * `into` itself, and for a sweep of two versions of the program; SIM_ERROR_CHECK for a job with two different
+ * digests; SIM_ERROR_ENVIRONMENT for a damaged source. progress may be NULL; its `stop` ends the merge with
+ * SIM_ERROR_CHECK. */
+bool store_merge(struct store *into, struct store *const *sources, size_t count,
+                 struct lab_progress *progress, struct store_merged *out, struct sim_error *error);
+
+struct store_sweep_row {
+    int64_t sweep;
+    char *scenario_name;
+    uint64_t identity, jobs, done;
+    uint64_t digest; /* digest over the completed jobs: lab_sweep_digest_add() */
+};
+/* Lists the sweeps in order of their numbers. The caller must free *out with store_sweeps_free(). */
+bool store_list_sweeps(struct store *store, struct store_sweep_row **out, size_t *count,
+                       struct sim_error *error);
+void store_sweeps_free(struct store_sweep_row *rows, size_t count);
 
 #endif

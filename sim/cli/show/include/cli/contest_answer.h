@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/files.h"
+#include "cli/base.h"
 #include "reports/curves.h"
 #include "reports/option.h"
 #include "tune/contest.h"

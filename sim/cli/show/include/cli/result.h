@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/files.h"
+#include "cli/base.h"
 #include "lab/result.h"
 #include "reports/option.h"
 #include "store/store.h"
