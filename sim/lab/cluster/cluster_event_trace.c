@@ -443,8 +443,9 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
         add(run, LAB_TOLD(ROWS, event->key, event->agent), "agent %u deletes row %llu from bucket %lld",
             event->agent, (unsigned long long)event->item->row, (long long)event->item->bucket);
         break;
-    case CLUSTER_ROLLED:
-        tell_roll(run, event);
+    case CLUSTER_STATE_CHANGED:
+        if (event->bucket != event->value)
+            tell_roll(run, event);
         break;
     case CLUSTER_VIOLATED:
         add(run, LAB_TOLD(VIOLATIONS, event->key, LAB_EVENT_NOBODY), "VIOLATION of %s: %s",

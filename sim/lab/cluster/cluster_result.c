@@ -130,13 +130,26 @@ static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics
     return lab_metrics_add(out, "guarantees.broken", broken);
 }
 
+/* Adds the number of violations of every oracle that applies. */
+static bool add_oracles(const struct lab_verdict *verdict, struct lab_metrics *out)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
+        if (verdict->is_judged[i])
+            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
+    }
+    return ok;
+}
+
 static bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     bool has_rows = run->idgen == NULL;
     if (run->context->only_judges) /* the verdicts include availability */
         return !has_rows || add_lost(run, out);
     if (!has_rows)
-        return lab_idgen_metrics(run, out);
+        return lab_idgen_metrics(run, out) && add_oracles(&run->oracles.verdict, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->start_ns, run->node_count, out) &&
               add_lost(run, out) &&
               lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
@@ -152,7 +165,7 @@ static bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_me
     if (lab_adds_to_counters(run))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
-    return ok && add_guarantees(run, out) && lab_metrics_of_oracles(verdict, out);
+    return ok && add_guarantees(run, out) && add_oracles(verdict, out);
 }
 
 static bool add_run(struct lab_result *result, const struct lab_scenario *scenario, size_t index,
@@ -345,9 +358,8 @@ static void hear_of_roll(struct lab_cluster_run *run, void *state, const struct 
 {
     struct lab_views *views = &run->views;
     const uint32_t key = event->key;
-    const int64_t now_ns = sim_queue_now(&run->queue), until_ns = run->keys[key].changes[event->bucket];
     (void)state;
-    if (views->key != NULL || key != run->views_key || event->bucket < event->value)
+    if (views->key != NULL || key != run->views_key || event->bucket <= event->value)
         return;
     char name[256];
     lab_rows_key_name(run->rows, key, name, sizeof name);
@@ -356,6 +368,7 @@ static void hear_of_roll(struct lab_cluster_run *run, void *state, const struct 
         run->out_of_memory = true;
         return;
     }
+    const int64_t now_ns = sim_queue_now(&run->queue), until_ns = run->keys[key].changes[event->bucket];
     views->change_ns = now_ns;
     views->until_ns = until_ns;
     int64_t over_ns = until_ns > now_ns ? until_ns : now_ns;
@@ -364,7 +377,7 @@ static void hear_of_roll(struct lab_cluster_run *run, void *state, const struct 
 
 static uint64_t wants_rolls(const struct lab_cluster_run *run)
 {
-    return run->idgen == NULL && lab_rows_fire(run) ? CLUSTER_WANTS(ROLLED) : 0;
+    return run->idgen == NULL && lab_rows_fire(run) ? CLUSTER_WANTS(STATE_CHANGED) : 0;
 }
 
 const struct cluster_observer cluster_views = {

@@ -192,7 +192,7 @@ struct lab_replay; /* history.h */
 struct lab_cluster_run;
 
 /* events.h: those that observe this run. */
-#define CLUSTER_LISTENERS_MAX 8u
+#define CLUSTER_LISTENERS_MAX 32u
 struct cluster_event;
 struct cluster_observer;
 struct cluster_listener {
@@ -212,7 +212,7 @@ struct lab_cluster_run {
     struct lab_row_last row_last; /* of the rows that arrived */
     struct cass_statement put;    /* the last statement that puts a row */
     struct sim_queue queue;
-    uint8_t heard_by[64]; /* by kind of event: bit i: listener i wants it */
+    uint32_t heard_by[64]; /* by kind of event: bit i: listener i wants it */
     uint32_t listener_count;
     struct cluster_listener listeners[CLUSTER_LISTENERS_MAX];
     struct cass_cluster *cluster;

@@ -214,5 +214,9 @@ static void destroy(void *state)
     free(twins);
 }
 
-const struct cluster_observer cluster_twins = {
-    .name = "twins", .wants = wants, .begin = begin, .on_event = hear, .destroy = destroy};
+const struct cluster_observer cluster_twins = {.name = "twins",
+                                               .wants = wants,
+                                               .judges = 1u << LAB_ORACLE_RESTORED,
+                                               .begin = begin,
+                                               .on_event = hear,
+                                               .destroy = destroy};

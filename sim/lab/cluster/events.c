@@ -15,10 +15,12 @@ bool cluster_observers_begin(struct lab_cluster_run *run)
         assert(run->listener_count < CLUSTER_LISTENERS_MAX);
         *listener = (struct cluster_listener){.observer = *at, .on_event = (*at)->on_event};
         uint32_t number = run->listener_count++;
+        for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
+            run->oracles.verdict.is_judged[oracle] |= (*at)->judges >> oracle & 1;
         if ((*at)->begin != NULL && !(*at)->begin(run, &listener->state))
             return false;
         for (int kind = 0; kind < CLUSTER_EVENT_KINDS; kind++)
-            run->heard_by[kind] |= (uint8_t)((wants >> kind & 1) << number);
+            run->heard_by[kind] |= (uint32_t)(wants >> kind & 1) << number;
     }
     return true;
 }

@@ -64,7 +64,15 @@ enum cluster_event_kind {
     CLUSTER_ROW_COPIED,    /* the same without bytes, on another replica */
     CLUSTER_STATE_WRITTEN, /* key: some replica's copy of its state */
     CLUSTER_COUNTER_ADDED, /* bytes: name of the counter, number: of the row, value */
-    CLUSTER_ROLLED,        /* key: its state names `bucket` now, instead of `value`; time_ns: from when on */
+    /* --- What the ledger finds in these events (oracles/ledger.c). */
+    CLUSTER_ROW_ENTERED, /* agent, key, number, time_ns, partition: a row is put for the first time; flag: not
+                            into the highest bucket, or it is not newer than all rows of lower ones */
+    CLUSTER_ROW_UNUSUAL, /* operation, partition: its row was acknowledged, and is not one of those that prove
+                            nothing: in time, on all replicas that a reader asks, and uncounted */
+    CLUSTER_ROW_FAILED,  /* operation, which ended without an acknowledgement; flag: it was refused */
+    CLUSTER_ROW_COUNTED, /* operation, partition: it ended, and its row fires; flag: it was counted */
+    CLUSTER_STATE_CHANGED, /* key: its state names `bucket` now, instead of `value`, which may be the same;
+                              time_ns: from when on */
     /* --- Identifiers. */
     CLUSTER_ID_ACTED,   /* agent, id_action */
     CLUSTER_ID_REPLIED, /* agent; flag: it has a reply, instead of: it gives up waiting */
@@ -81,9 +89,10 @@ enum cluster_event_kind {
     CLUSTER_VIOLATED, /* key; oracle: number; text */
     CLUSTER_EVENT_KINDS
 };
-_Static_assert(CLUSTER_EVENT_KINDS <= 64, "a mask holds all kinds");
+_Static_assert(CLUSTER_EVENT_KINDS < 64, "a mask holds all kinds, and the end");
 #define CLUSTER_WANTS(kind) (UINT64_C(1) << CLUSTER_##kind)
 #define CLUSTER_WANTS_ALL   UINT64_MAX
+#define CLUSTER_WANTS_END   (UINT64_C(1) << 63) /* no event, but finish() */
 
 struct cluster_event {
     enum cluster_event_kind kind;
@@ -106,6 +115,7 @@ struct cluster_event {
     union {
         const struct cass_statement *statement;
         struct lab_delete *item;
+        struct lab_partition *partition;
     };
     uint64_t number, bytes;
     int64_t bucket, time_ns, value;
@@ -116,6 +126,8 @@ struct cluster_observer {
     /* The kinds of events that it wants in this run, bit k: kind k. An observer that wants none is not
      * called. */
     uint64_t (*wants)(const struct lab_cluster_run *run);
+    /* Bit o: it counts the violations of the oracle o, which is judged in a run of which it wants events. */
+    uint32_t judges;
     /* Before the first event; *state is its own. False when out of memory. May be NULL. */
     bool (*begin)(struct lab_cluster_run *run, void **state);
     void (*on_event)(struct lab_cluster_run *run, void *state, const struct cluster_event *event);
@@ -124,7 +136,39 @@ struct cluster_observer {
     void (*destroy)(void *state); /* may be NULL */
 };
 
-/* observers.c: the table, in the order in which they hear of an event. NULL ends it. */
+/* The observers that the program has, each of which is cluster_NAME, in the order in which they hear of an
+ * event: lines for a person, before what follows from the event; then the evidence of the oracles; then the
+ * oracles, each of which is a file of oracles/ and a row here; then their verdict, and what comes after it.
+ */
+#define CLUSTER_OBSERVER_MAP(X)                                                                              \
+    X(event_trace)                                                                                           \
+    X(history)                                                                                               \
+    X(conditions)                                                                                            \
+    X(ledger)                                                                                                \
+    X(findable)                                                                                              \
+    X(newest)                                                                                                \
+    X(order)                                                                                                 \
+    X(lines)                                                                                                 \
+    X(no_gaps)                                                                                               \
+    X(bounded)                                                                                               \
+    X(filled)                                                                                                \
+    X(live)                                                                                                  \
+    X(no_duplicates)                                                                                         \
+    X(conserved)                                                                                             \
+    X(expired)                                                                                               \
+    X(available)                                                                                             \
+    X(unique)                                                                                                \
+    X(twins)                                                                                                 \
+    X(verdict)                                                                                               \
+    X(delivered)                                                                                             \
+    X(views)                                                                                                 \
+    X(latencies)
+#define CLUSTER_OBSERVER(name) extern const struct cluster_observer cluster_##name;
+CLUSTER_OBSERVER_MAP(CLUSTER_OBSERVER)
+#undef CLUSTER_OBSERVER
+#define CLUSTER_OBSERVER_ROW(name) &cluster_##name,
+
+/* The table of a program: the rows above, and in a test program the judges of the engine. NULL ends it. */
 extern const struct cluster_observer *const cluster_observers[];
 
 /* --- events.c */
@@ -144,10 +188,6 @@ void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event
 /* The same for an event of an operation. */
 #define cluster_emit_of(run, which, host, of, ...)                                                           \
     cluster_emit(run, which, .agent = (host), .key = (of)->key, .operation = (of), __VA_ARGS__)
-
-/* --- The observers of a cluster run that the program has. */
-extern const struct cluster_observer cluster_event_trace, cluster_history, cluster_oracles, cluster_views,
-    cluster_latencies, cluster_twins;
 
 /* --- cluster_result.c: each agent's view of one key's bucket, around its first change. The engine looks at
  * intervals. */

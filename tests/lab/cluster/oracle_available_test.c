@@ -5,12 +5,19 @@
 
 #include "cluster_agents.h"
 #include "cluster_view.h"
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
 static struct stand stand;
 
 #define SECOND SIM_SECOND
+
+static void tell(enum cluster_event_kind kind, struct lab_host_operation *operation)
+{
+    const struct cluster_event event = {.kind = kind, .operation = operation, .flag = true};
+    cluster_available.on_event(&stand.run, NULL, &event);
+}
 
 /* S = T + B = 1.01 s; two steps are the bound, and the grace is the lag of 2 s and two steps. */
 static void open_single(void)
@@ -37,7 +44,7 @@ static void test_available_row_that_is_refused_while_all_is_well(void **state)
             lab_health_pulse(&stand.run, stand_time(&stand, (cases[i].fault_s + 1) * SECOND));
         }
         stand_wait_until(&stand, cases[i].ended_s * SECOND);
-        lab_available_failed(&stand.run, &operation, true);
+        tell(CLUSTER_ROW_FAILED, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
     }
 }
@@ -51,7 +58,7 @@ static void test_available_row_that_is_acknowledged_too_late(void **state)
         struct lab_host_operation operation = stand_operation(0, 0, 0);
         operation.begun_ns = stand_time(&stand, 20 * SECOND);
         stand_wait_until(&stand, 22020 * SIM_MS + late_ms * SIM_MS);
-        lab_available_acknowledged(&stand.run, &operation);
+        tell(CLUSTER_ROW_UNUSUAL, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, (uint64_t)late_ms);
     }
 }
@@ -83,7 +90,7 @@ static void test_available_row_that_contends_has_a_longer_bound(void **state)
         struct lab_host_operation operation = stand_operation(0, 0, 0);
         operation.begun_ns = stand_time(&stand, 20 * SECOND);
         stand_wait_until(&stand, 20 * SECOND + bound_ns + is_late);
-        lab_available_acknowledged(&stand.run, &operation);
+        tell(CLUSTER_ROW_UNUSUAL, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_late);
         stand.run.agent_count = 0; /* there are no agents to free */
     }
@@ -103,7 +110,7 @@ static void test_available_operation_that_never_ends(void **state)
             stand_wait_until(&stand, spent_s[i] * SECOND);
             if (!is_forgotten)
                 lab_push(&stand.run, stand_time(&stand, SIM_HOUR), LAB_EVENT_TICK, 0);
-            lab_available_left(&stand.run, &operation);
+            tell(CLUSTER_LOST, &operation);
             assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_forgotten || spent_s[i] >= 600);
         }
     }
@@ -149,7 +156,8 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
                     stand_acknowledge(&stand, &operation);
                 }
                 stand_place(&stand, 0, 3, SECOND, 1, 0);
-                lab_increment_applied(&stand.run, lab_counter_key(&stand.run, key, bucket), 9, 1);
+                cluster_emit(&stand.run, COUNTER_ADDED, .bytes = lab_counter_key(&stand.run, key, bucket),
+                             .number = 9, .value = 1);
                 stand_state(&stand, 0, 1, SECOND, 0);
                 bool is_explained = key == 0 && (bucket == 0 || !is_guarded);
                 assert_violations(&stand, LAB_ORACLE_FILLED, !is_explained);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a condition that excuses a broken guarantee is noted if it holds, and only then. Method: settings, and
  * writes of the state as agents request them, on both sides of each bound. */
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -228,12 +229,13 @@ static void ask(struct lab_host_operation *operation, enum bk_action_kind kind, 
         action.expected[BK_BUCKET] = bucket - 1;
     }
     operation->action = kind;
-    lab_watch_asked(&stand.run, operation, &action, &statement);
+    cluster_emit_of(&stand.run, REQUEST_SENT, 0, operation, .action = &action, .statement = &statement);
 }
 
 static void hear(struct lab_host_operation *operation, enum bk_outcome_kind outcome)
 {
-    lab_watch_outcome(&stand.run, operation, outcome);
+    operation->outcome.kind = outcome;
+    cluster_emit_of(&stand.run, HEARD, 0, operation, .flag = false);
 }
 
 static void read_state(struct lab_host_operation *operation)
@@ -386,26 +388,31 @@ static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void *
 
 /* --- rare paths of a roll */
 
+static void strike(enum lab_fault_kind kind)
+{
+    cluster_emit(&stand.run, FAULT_BEGINS, .fault = &(struct lab_active_fault){.kind = kind});
+}
+
 static void test_probes_of_a_roll_show_its_fate(void **state)
 {
     (void)state;
     open_dated();
     struct lab_host_operation one = begin(), other = begin();
     ask(&one, BK_ACT_CAS_STATE, ROLL, 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while the roll is under way */
+    strike(LAB_FAULT_NETWORK_PARTITION); /* while the roll is under way */
     ask(&other, BK_ACT_CAS_STATE, ROLL, 1);
     hear(&one, UNSAID);
     hear(&other, BK_OUTCOME_NOT_APPLIED);
     assert_int_equal(met(LAB_PROBE_UNKNOWN_ROLL), 1);
     assert_int_equal(met(LAB_PROBE_LOST_RACE), 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* no roll is under way or dated ahead */
+    strike(LAB_FAULT_DELAY); /* no roll is under way or dated ahead */
     assert_int_equal(met(LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
     assert_int_equal(met(LAB_PROBE_ROLL_DELAY), 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);
     stand_wait_until(&stand, 5 * SECOND - 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
+    strike(LAB_FAULT_HINT_LOSS);
     stand_wait_until(&stand, 5 * SECOND);
-    lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
+    strike(LAB_FAULT_HINT_LOSS);
     assert_int_equal(met(LAB_PROBE_ROLL_HINT_LOSS), 1);
     stand_state(&stand, 0, 1, 5 * SECOND, 0);
     ask(&other, BK_ACT_WRITE_STATE, RESET, 1);

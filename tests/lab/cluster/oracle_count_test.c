@@ -155,7 +155,7 @@ static bool is_out_of_bound(const struct filling *filling)
         stand_place(&stand, 0, row, 0, 0, 0);
         stand_store(&stand, 0, row, 0, 0, true);
         stand_acknowledge(&stand, &operation);
-        lab_oracles_write_ended(&stand.run, &operation, false, false);
+        stand_finish(&stand, &operation, false, false);
         if (row == filling->rows_at_once && filling->unhealthy_ns > 0)
             lab_health_pulse(&stand.run, stand_time(&stand, (int64_t)row * SECOND + filling->unhealthy_ns));
         if (row + 1 >= filling->rows_at_once)
@@ -341,7 +341,7 @@ static uint64_t late_rolls(const struct closing *closing)
             stand_state(&stand, 0, 1, 0, 0);
         for (uint64_t ends = row + 1 == closing->overlapped ? 0 : row;
              row + 1 >= closing->overlapped && ends <= row; ends++)
-            lab_oracles_write_ended(&stand.run, &operations[ends], ends < closing->rows, false);
+            stand_finish(&stand, &operations[ends], ends < closing->rows, false);
     }
     uint64_t violations = stand_violations(&stand, LAB_ORACLE_BOUNDED);
     return violations;

@@ -2,6 +2,7 @@
 /* Excuses belong to a key and a span of time. Method: on the oracles' test stand, conditions are noted and
  * violations reported by hand, for one key or another, before, within and after the condition's span. */
 #include "cluster_agents.h"
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -103,7 +104,9 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
         operation.asked_ns = stand_time(&stand, 3 * SECOND);
         operation.changes_state = true;
         stand.run.oracles.keys[0].writes_open = 1;
-        lab_state_write_ended(&stand.run, &operation, BK_OUTCOME_APPLIED);
+        operation.action = BK_ACT_WRITE_STATE;
+        operation.outcome.kind = BK_OUTCOME_APPLIED;
+        cluster_emit_of(&stand.run, HEARD, 0, &operation, .flag = false);
         stand_wait_until(&stand, SIM_HOUR);
         violate(0);
         stand_end(&stand);

@@ -2,6 +2,7 @@
 /* Aim: the oracle knows which increments of counter columns were lost and which were made twice, and its sum
  * equals the cluster's. Method: each case is made by hand, and thousands of random ones are compared with a
  * plain list. */
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -43,6 +44,8 @@ static void add(uint64_t counter, uint64_t row)
 static void count(uint32_t key, uint64_t row, int asked, int made, bool is_counted)
 {
     struct lab_host_operation operation = stand_operation(key, row, 0);
+    const struct bk_action action = {.kind = BK_ACT_ADD_COUNTER, .amount = (int64_t)amount_of(row)};
+    const struct cass_statement statement = {.key = key};
     operation.fires = true;
     operation.weight = amount_of(row);
     stand_place(&stand, key, row, 0, 0, 0);
@@ -50,12 +53,11 @@ static void count(uint32_t key, uint64_t row, int asked, int made, bool is_count
     stand_acknowledge(&stand, &operation);
     for (int i = 0; i < asked; i++) {
         operation.has_counted = true;
-        operation.counter = key;
-        lab_increment_asked(&stand.run, key, row, amount_of(row));
+        cluster_emit_of(&stand.run, REQUEST_SENT, 0, &operation, .action = &action, .statement = &statement);
         if (i < made)
             add(key, row);
     }
-    lab_oracles_write_ended(&stand.run, &operation, is_counted, false);
+    stand_finish(&stand, &operation, is_counted, false);
 }
 
 static void assert_increments(uint64_t lost, uint64_t doubled)

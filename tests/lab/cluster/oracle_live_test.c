@@ -150,7 +150,7 @@ static void fire(uint32_t key, int64_t bucket, uint64_t rows)
         stand_place(&stand, key, row, 0, bucket, 0);
         stand_store(&stand, key, row, 0, bucket, true);
         stand_acknowledge(&stand, &operation);
-        lab_oracles_write_ended(&stand.run, &operation, true, false);
+        stand_finish(&stand, &operation, true, false);
     }
 }
 

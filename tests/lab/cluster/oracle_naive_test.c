@@ -4,6 +4,7 @@
  * ties, late rows and moments that just suffice are common. */
 #include <string.h>
 
+#include "events.h"
 #include "oracle_naive.h"
 #include "oracle_stand.h"
 #include "oracles.h"
@@ -117,7 +118,7 @@ static void end_row(struct trial *trial, struct naive_row *row, enum naive_endin
     row->ending = ending;
     trial->stand.run.unresolved += ending == NAIVE_UNKNOWN;
     trial->stand.run.refused += ending == NAIVE_REFUSED;
-    lab_oracles_write_ended(&trial->stand.run, &operation, row->is_counted, ending == NAIVE_REFUSED);
+    stand_finish(&trial->stand, &operation, row->is_counted, ending == NAIVE_REFUSED);
     naive_ended(&trial->naive, row);
 }
 
@@ -195,7 +196,7 @@ static void move(struct trial *trial, struct naive_row *row)
     if (chance(trial, 2))
         store(trial, row, row->puts[row->put_count - 1], false);
     struct lab_host_operation operation = operation_of(row);
-    assert_true(lab_open_add(&trial->stand.run.oracles.moved, &operation));
+    cluster_emit_of(&trial->stand.run, PLACED, 0, &operation, .bucket = bucket);
     naive_move(row, bucket);
 }
 

@@ -116,10 +116,10 @@ static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state
     stand_open(&stand);
     const int64_t far = INT64_MAX / 8 * 7;
     stand_arrive(&stand, 0, 3);
-    lab_oracles_placed(&stand.run, 0, 0, far, 0, 0);
-    lab_oracles_placed(&stand.run, 0, 1, -far, 1, 1);
+    stand_place(&stand, 0, 0, far - stand_time(&stand, 0), 0, 0);
+    stand_place(&stand, 0, 1, -far, 1, 1);
     assert_violations(&stand, LAB_ORACLE_AGREEMENT, 1);
-    lab_oracles_placed(&stand.run, 0, 2, far, 0, 2);
+    stand_place(&stand, 0, 2, far - stand_time(&stand, 0), 0, 2);
     assert_violations(&stand, LAB_ORACLE_AGREEMENT, 2);
     assert_violations(&stand, LAB_ORACLE_MONOTONE, 2);
 }

@@ -3,6 +3,7 @@
  * state downwards. Method: rows and states made by hand; each violation is paired with a case that just
  * avoids it. */
 #include "cluster_view.h"
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -387,7 +388,7 @@ static void query_short(const struct bk_query *query)
     struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
     operation.is_read = true;
     operation.begun_ns = sim_queue_now(&stand.run.queue);
-    lab_findable_begun(&stand.run, &operation, query);
+    cluster_emit_of(&stand.run, READ_TAKEN, 0, &operation, .query = query);
     operation.done = (struct lab_read_done){.due = 2, .rows = 1};
     uint64_t due = lab_findable_due(2, operation.beyond, 2);
     if (due > 1)
@@ -482,6 +483,13 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
     }
 }
 
+static void tell_expired(enum cluster_event_kind kind, struct lab_host_operation *operation)
+{
+    static const struct bk_action done = {.status = BK_OPERATION_OK};
+    const struct cluster_event event = {.kind = kind, .operation = operation, .action = &done};
+    cluster_expired.on_event(&stand.run, NULL, &event);
+}
+
 static void test_conserved_rows_expire_in_their_second(void **state)
 {
     (void)state;
@@ -490,17 +498,19 @@ static void test_conserved_rows_expire_in_their_second(void **state)
     stand.scenario.row_ttl_ns = 2 * SECOND - 1;
     stand_open(&stand);
     stand_wait_until(&stand, SECOND / 2);
-    lab_lives_placed(&stand.run, 0, sim_queue_now(&stand.run.queue));
-    lab_lives_acknowledged(&stand.run, 0, sim_queue_now(&stand.run.queue));
-    lab_lives_stored(&stand.run, 0);
+    operation.begun_ns = sim_queue_now(&stand.run.queue);
+    tell_expired(CLUSTER_PLACED, &operation);
+    tell_expired(CLUSTER_ACKNOWLEDGED, &operation);
+    tell_expired(CLUSTER_ROW_STORED, &operation);
     operation.done.rows = 1;
+    operation.is_read = true;
     for (uint64_t is_gone = 0; is_gone <= 1; is_gone++) {
         stand_wait_until(&stand, 2 * SECOND - 1 + (int64_t)is_gone);
         operation.begun_ns = sim_queue_now(&stand.run.queue);
         assert_int_equal(lab_lives_left(&stand.run, 0), 1 - is_gone);
         lab_expired_end(&stand.run, is_gone);
         assert_violations(&stand, LAB_ORACLE_CONSERVED, is_gone);
-        lab_expired_read(&stand.run, &operation);
+        tell_expired(CLUSTER_ENDED, &operation);
         assert_violations(&stand, LAB_ORACLE_CONSERVED, 2 * is_gone);
         lab_expired_end(&stand.run, 1 - is_gone);
         assert_violations(&stand, LAB_ORACLE_CONSERVED, 1 + 2 * is_gone);

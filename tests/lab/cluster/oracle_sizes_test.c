@@ -3,6 +3,7 @@
  * closes; by the settings of its own rows if these change; to the row for a single writer that counts in
  * memory; and by their sum for keys that a cache evicts. Method: rows and states by hand on the oracles' test
  * stand, one row to either side of the correct size. */
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -25,7 +26,7 @@ static struct lab_host_operation fire(uint64_t row, int64_t time_ns, int64_t buc
 static void fire_counted(uint64_t row, int64_t time_ns, int64_t bucket)
 {
     struct lab_host_operation operation = fire(row, time_ns, bucket);
-    lab_oracles_write_ended(&stand.run, &operation, true, false);
+    stand_finish(&stand, &operation, true, false);
 }
 
 /* The fourth row comes before the roll, or after it. */
@@ -59,14 +60,15 @@ static bool is_early_roll_excused(enum blur blur)
     struct cass_statement unused = {.key = 0};
     if (blur == BLUR_BEGAN)
         other = fire(1, SECOND, 0);
-    lab_watch_asked(&stand.run, &last, &roll, &unused);
+    cluster_emit_of(&stand.run, REQUEST_SENT, 0, &last, .action = &roll, .statement = &unused);
     if (blur == BLUR_BEGINS)
         other = fire(1, SECOND, 0);
     (void)other;
     stand_state(&stand, 0, 1, SECOND, 0);
     last.action = BK_ACT_WRITE_STATE;
-    lab_watch_outcome(&stand.run, &last, blur == BLUR_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_APPLIED);
-    lab_oracles_write_ended(&stand.run, &last, true, false);
+    last.outcome.kind = blur == BLUR_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_APPLIED;
+    cluster_emit_of(&stand.run, HEARD, 0, &last, .flag = false);
+    stand_finish(&stand, &last, true, false);
     lab_excuses_settle(&stand.run, true);
     const struct lab_violation *violation = &stand.run.oracles.verdict.violations[LAB_ORACLE_FILLED];
     assert_int_equal(violation->count, 1);

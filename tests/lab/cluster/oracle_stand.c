@@ -103,7 +103,12 @@ void stand_open_probabilistic(struct stand *stand, enum bk_coordination coordina
 
 void stand_end(struct stand *stand)
 {
-    lab_oracles_end(&stand->run);
+    struct lab_cluster_run *run = &stand->run;
+    for (uint32_t i = 0; i < run->listener_count; i++) {
+        const struct cluster_observer *observer = run->listeners[i].observer;
+        if (observer->finish != NULL && observer != &cluster_delivered)
+            observer->finish(run, run->listeners[i].state);
+    }
     assert_false(stand->run.out_of_memory);
 }
 
@@ -157,15 +162,22 @@ void stand_arrive(struct stand *stand, uint32_t key, uint64_t row)
     struct lab_cluster_run *run = &stand->run;
     for (; run->keys[key].rows <= row; run->keys[key].rows++) {
         run->tally.rows++;
-        lab_oracles_arrived(run, key);
+        cluster_emit(run, ROW_ARRIVES, .key = key);
     }
+}
+
+struct lab_host_operation stand_operation(uint32_t key, uint64_t row, int64_t bucket)
+{
+    return (struct lab_host_operation){.key = key, .row = row, .bucket = bucket, .is_active = true};
 }
 
 void stand_place(struct stand *stand, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket,
                  uint32_t agent)
 {
     stand_arrive(stand, key, row);
-    lab_oracles_placed(&stand->run, key, row, START + time_ns, bucket, agent);
+    struct lab_host_operation operation = stand_operation(key, row, LAB_UNPLACED);
+    operation.row_time_ns = START + time_ns;
+    cluster_emit_of(&stand->run, PLACED, agent, &operation, .bucket = bucket);
 }
 
 void stand_store(struct stand *stand, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket,
@@ -182,16 +194,19 @@ void stand_store(struct stand *stand, uint32_t key, uint64_t row, int64_t time_n
     ask(stand, &statement, is_heard);
 }
 
-struct lab_host_operation stand_operation(uint32_t key, uint64_t row, int64_t bucket)
-{
-    return (struct lab_host_operation){.key = key, .row = row, .bucket = bucket, .is_active = true};
-}
-
 void stand_acknowledge(struct stand *stand, struct lab_host_operation *operation)
 {
     operation->is_acknowledged = true;
     stand->run.keys[operation->key].acknowledged++;
-    lab_oracles_acknowledged(&stand->run, operation);
+    cluster_emit_of(&stand->run, ACKNOWLEDGED, 0, operation, .flag = false);
+}
+
+void stand_finish(struct stand *stand, struct lab_host_operation *operation, bool is_counted, bool is_refused)
+{
+    const struct bk_action action = {.kind = BK_ACT_DONE,
+                                     .status = is_refused ? BK_OPERATION_REFUSED : BK_OPERATION_OK,
+                                     .counted = is_counted};
+    cluster_emit_of(&stand->run, ENDED, 0, operation, .action = &action);
 }
 
 void stand_write(struct stand *stand, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket)
@@ -200,7 +215,7 @@ void stand_write(struct stand *stand, uint32_t key, uint64_t row, int64_t time_n
     stand_place(stand, key, row, time_ns, bucket, 0);
     stand_store(stand, key, row, time_ns, bucket, true);
     stand_acknowledge(stand, &operation);
-    lab_oracles_write_ended(&stand->run, &operation, false, false);
+    stand_finish(stand, &operation, false, false);
 }
 
 void stand_state(struct stand *stand, uint32_t key, int64_t bucket, int64_t last_change_ns,

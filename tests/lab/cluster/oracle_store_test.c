@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: conserved and no_duplicates find every row that is stored twice, never, or elsewhere, and excuse rows
  * of unknown outcome. Method: each of these cases is made by hand. */
+#include "events.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -23,7 +24,7 @@ static void end_write(struct lab_host_operation *operation, enum ending ending)
         stand_acknowledge(&stand, operation);
     stand.run.unresolved += ending == UNKNOWN;
     stand.run.refused += ending == REFUSED;
-    lab_oracles_write_ended(&stand.run, operation, false, ending == REFUSED);
+    stand_finish(&stand, operation, false, ending == REFUSED);
 }
 
 /* A row of key 0 that is put into one bucket and stored in another bucket, or nowhere (-1). */
@@ -180,7 +181,7 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
         stand.run.oracles.health.total_ns = cases[i].unwell_ns;
         stand.scenario.network.loss = cases[i].loss;
         assert_violations(&stand, LAB_ORACLE_CONSERVED, 0);
-        lab_conserved_delivered(&stand.run);
+        cluster_delivered.finish(&stand.run, NULL);
         if (stand_violations(&stand, LAB_ORACLE_CONSERVED) != cases[i].violations)
             fail_msg("%s: %d violations", cases[i].what, (int)stand_violations(&stand, LAB_ORACLE_CONSERVED));
     }
@@ -193,7 +194,7 @@ static void move(struct lab_host_operation *operation, int64_t bucket, bool is_s
     if (operation->bucket == LAB_UNPLACED) {
         stand_place(&stand, 0, operation->row, 0, bucket, 0);
     } else if (operation->bucket != bucket) {
-        assert_true(lab_open_add(&stand.run.oracles.moved, operation));
+        cluster_emit_of(&stand.run, PLACED, 0, operation, .bucket = bucket);
         operation->is_moved = true;
     }
     operation->bucket = bucket;

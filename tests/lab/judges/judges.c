@@ -360,11 +360,12 @@ const struct cluster_observer cluster_judges = {
 /* The latencies are judged in runs that report none, too. */
 static uint64_t wants_latencies(const struct lab_cluster_run *run)
 {
-    return run->idgen != NULL ? 0 : CLUSTER_WANTS(ACKNOWLEDGED) | CLUSTER_WANTS(HEARD) | CLUSTER_WANTS(ENDED);
+    return run->idgen != NULL || lab_run_has_latencies(run->context)
+               ? 0
+               : CLUSTER_WANTS(ACKNOWLEDGED) | CLUSTER_WANTS(HEARD) | CLUSTER_WANTS(ENDED);
 }
 static const struct cluster_observer latencies = {
     .name = "latencies", .wants = wants_latencies, .on_event = cluster_latencies_hear};
 
 const struct cluster_observer *const cluster_observers[] = {
-    &cluster_event_trace, &cluster_history, &cluster_oracles, &cluster_views,
-    &latencies,           &cluster_twins,   &cluster_judges,  NULL};
+    CLUSTER_OBSERVER_MAP(CLUSTER_OBSERVER_ROW) & cluster_judges, &latencies, NULL};

@@ -512,6 +512,5 @@ bool lab_idgen_metrics(const struct lab_cluster_run *run, struct lab_metrics *ou
     static const enum lab_latency timed[] = {LAB_LATENCY_LOCK, LAB_LATENCY_LEASE, LAB_LATENCY_LWT};
     for (size_t i = 0; ok && i < sizeof timed / sizeof *timed; i++)
         ok = lab_metrics_of_latency(&run->latency[timed[i]], lab_latency_name(timed[i]), out);
-    return ok && lab_metrics_add(out, "events", (double)run->events.events) &&
-           lab_metrics_of_oracles(&run->oracles.verdict, out);
+    return ok && lab_metrics_add(out, "events", (double)run->events.events);
 }

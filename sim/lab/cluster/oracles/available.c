@@ -6,13 +6,10 @@
  * operation hangs if it has not ended ten minutes after the end of the run, or if its agent has forgotten it,
  * so that it can never continue. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cluster_run.h"
+#include "events.h"
 #include "history.h"
 #include "idgen.h"
-#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "oracles.h"
 
@@ -67,18 +64,17 @@ static bool is_judged(const struct lab_cluster_run *run, const struct lab_host_o
     return well_ns >= grace_ns && well_ns - grace_ns >= spent_ns;
 }
 
-void lab_available_late(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+static void acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     int64_t now_ns = sim_queue_now(&run->queue), spent_ns = now_ns - operation->begun_ns;
-    if (!is_judged(run, operation))
+    if (spent_ns <= run->oracles.available_ns || !is_judged(run, operation))
         return;
     lab_violate_within(run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
                        "row %" PRIu64 " was acknowledged after %.3f s without a fault; the bound is %.3f s",
                        operation->row, (double)spent_ns / 1e9, (double)run->oracles.available_ns / 1e9);
 }
 
-void lab_available_failed(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                          bool is_refused)
+static void failed(struct lab_cluster_run *run, const struct lab_host_operation *operation, bool is_refused)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
     if (!is_judged(run, operation))
@@ -100,7 +96,7 @@ static bool is_parked(const struct lab_cluster_run *run, const struct lab_host_o
            operation->outcome.kind == BK_OUTCOME_APPLIED;
 }
 
-void lab_available_left(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+static void left(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     int64_t now_ns = sim_queue_now(&run->queue), spent_ns = now_ns - operation->begun_ns;
     bool is_forgotten = run->replay != NULL ? run->replay->is_exhausted : sim_queue_count(&run->queue) == 0;
@@ -120,7 +116,7 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
 
 /* If everything was healthy while the client waited, and for the grace period before, the batch must have
  * come within a few turns per client. */
-void lab_available_served(struct lab_cluster_run *run, uint32_t number)
+static void served(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];
     const struct lab_agents *agents = &run->scenario->agents;
@@ -141,7 +137,7 @@ void lab_available_served(struct lab_cluster_run *run, uint32_t number)
                          number, (double)spent_ns / 1e9, (double)bound_ns / 1e9);
 }
 
-void lab_available_waits(struct lab_cluster_run *run, uint32_t number)
+static void waits(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];
     if (client->is_leasing && !client->is_asking && bk_idgen_deadline(&client->idgen) == INT64_MAX)
@@ -151,74 +147,34 @@ void lab_available_waits(struct lab_cluster_run *run, uint32_t number)
                          number);
 }
 
-/* --- unique: no identifier is given twice. The identifiers that were handed out are a list of intervals per
- * stripe. Batches are consecutive, so the lists grow only with lost identifiers. */
-
-/* Returns the first span that does not end before `first`. */
-static size_t find(const struct lab_id_spans *spans, int64_t first)
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
 {
-    size_t low = 0, high = spans->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spans->items[middle].end < first)
-            low = middle + 1;
-        else
-            high = middle;
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_ROW_UNUSUAL:
+        acknowledged(run, event->operation);
+        break;
+    case CLUSTER_ROW_FAILED:
+        failed(run, event->operation, event->flag);
+        break;
+    case CLUSTER_LOST:
+        if (event->flag)
+            left(run, event->operation);
+        break;
+    case CLUSTER_ID_ACTED:
+        if (event->id_action->kind == BK_IDGEN_READY)
+            served(run, event->agent);
+        break;
+    default: /* CLUSTER_AGENT_RESTS */
+        waits(run, event->agent);
     }
-    return low;
 }
 
-static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span)
+static uint64_t wants(const struct lab_cluster_run *run)
 {
-    if (!sim_grow(&spans->items, &spans->capacity, spans->count + (count == 0), sizeof *spans->items))
-        return false;
-    struct lab_id_span *items = spans->items;
-    size_t behind = spans->count - at - count;
-    if (count != 1 && behind > 0)
-        memmove(&items[at + 1], &items[at + count], behind * sizeof *items);
-    items[at] = span;
-    spans->count = spans->count + 1 - count;
-    return true;
+    return run->idgen != NULL ? CLUSTER_WANTS(ID_ACTED) | CLUSTER_WANTS(AGENT_RESTS)
+                              : CLUSTER_WANTS(ROW_UNUSUAL) | CLUSTER_WANTS(ROW_FAILED) | CLUSTER_WANTS(LOST);
 }
 
-bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
-{
-    struct lab_id_span united = {first, end};
-    size_t at = find(spans, first), count = 0;
-    *twice = 0;
-    for (; at + count < spans->count && spans->items[at + count].first <= end; count++) {
-        const struct lab_id_span *met = &spans->items[at + count];
-        int64_t low = met->first > first ? met->first : first, high = met->end < end ? met->end : end;
-        *twice += (uint64_t)(high - low); /* 0 for spans that only adjoin */
-        united.first = met->first < united.first ? met->first : united.first;
-        united.end = met->end > united.end ? met->end : united.end;
-    }
-    return replace(spans, at, count, united);
-}
-
-bool lab_unique_begin(struct lab_cluster_run *run)
-{
-    run->oracles.id_stripes = run->strategy->settings.idgen.stripes;
-    run->oracles.id_spans = calloc(run->oracles.id_stripes, sizeof *run->oracles.id_spans);
-    return run->oracles.id_spans != NULL;
-}
-
-void lab_unique_end(struct lab_oracles *oracles)
-{
-    for (uint32_t i = 0; oracles->id_spans != NULL && i < oracles->id_stripes; i++)
-        free(oracles->id_spans[i].items);
-    free(oracles->id_spans);
-}
-
-void lab_unique_given(struct lab_cluster_run *run, uint32_t client, int64_t first, int64_t last)
-{
-    int64_t stripes = run->oracles.id_stripes;
-    uint64_t twice;
-    if (!lab_id_spans_add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes,
-                          (last - 1) / stripes + 1, &twice))
-        run->out_of_memory = true;
-    else if (twice > 0)
-        lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
-                    "client %u hands out identifiers from %lld to %lld; %llu of them were handed out before",
-                    client, (long long)first, (long long)last, (unsigned long long)twice);
-}
+const struct cluster_observer cluster_available = {
+    .name = "available", .wants = wants, .judges = 1u << LAB_ORACLE_AVAILABLE, .on_event = hear};

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The conditions under which guarantees need not hold, as far as they follow from the scenario or from the
  * whole run. Conditions that occur at one moment are recorded where they occur. */
-#include "cluster_run.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cluster_view.h"
+#include "events.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "oracles.h"
@@ -158,7 +163,7 @@ void lab_condition_crowd(struct lab_cluster_run *run, uint32_t key)
 }
 
 /* Which violations are excused by conditions. */
-static void lab_excuses_begin(struct lab_cluster_run *run)
+static void excuses_begin(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
     enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
@@ -171,15 +176,14 @@ static void lab_excuses_begin(struct lab_cluster_run *run)
     }
 }
 
-void lab_conditions_begin(struct lab_cluster_run *run)
+static void begin_conditions(struct lab_cluster_run *run)
 {
     /* If agents contend for an update that a row needs, each of the others may be first. */
     int64_t contenders =
         lab_contends_for_rows(run) && !lab_contends_by_row(run) ? run->scenario->agents.count : 1;
     if (run->idgen == NULL && timeouts_are_short(run, lab_times(contenders, contended_ns(run))))
         lab_condition_set(run, LAB_CONDITION_SHORT_TIMEOUTS);
-    lab_excuses_begin(run);
-    struct lab_verdict *verdict = &run->oracles.verdict;
+    excuses_begin(run);
     const struct lab_agents *agents = &run->scenario->agents;
     /* If rows are routed by key, each key has one agent, until that agent is down. */
     if (agents->count > 1 && !agents->by_key)
@@ -204,10 +208,6 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    if (run->idgen != NULL) {
-        verdict->is_judged[LAB_ORACLE_UNIQUE] = verdict->is_judged[LAB_ORACLE_AVAILABLE] = true;
-        verdict->is_judged[LAB_ORACLE_RESTORED] = agents->twin_share > 0;
-    }
     /* The lock may expire before the roll is written. */
     if (run->config.coordination == BK_LOCKED &&
         run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
@@ -236,7 +236,7 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
-void lab_conditions_watch_nodes(struct lab_cluster_run *run)
+static void watch_nodes(struct lab_cluster_run *run)
 {
     uint64_t *probes = run->oracles.verdict.probes;
     for (uint32_t node = 0; node < run->node_count; node++) {
@@ -248,7 +248,7 @@ void lab_conditions_watch_nodes(struct lab_cluster_run *run)
     }
 }
 
-void lab_conditions_end(struct lab_cluster_run *run)
+static void end_conditions(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
     for (uint32_t key = 0; run->config.coordination == BK_GUARDED && key < run->key_count; key++) {
@@ -265,7 +265,6 @@ void lab_conditions_end(struct lab_cluster_run *run)
         if (run->keys[key].deletes_asked > 0)
             lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
-    lab_conditions_watch_nodes(run);
 }
 
 /* --- Excuses: which violations a guarantee does not cover. A condition is recorded with its key and the span
@@ -378,19 +377,16 @@ static void add_set(struct lab_violation *violation, uint32_t set)
         violation->excuses[violation->excuse_count++] = set;
 }
 
-void lab_excuse_nothing(struct lab_cluster_run *run, enum lab_oracle oracle)
-{
-    add_set(&run->oracles.verdict.violations[oracle], 0);
-}
-
 uint32_t lab_excuses_of(const struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key,
                         int64_t from_ns, int64_t to_ns)
 {
     return run->oracles.except[oracle] & lab_conditions_at(run, key, from_ns, to_ns);
 }
 
-uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, int64_t from_ns,
-                    int64_t to_ns)
+/* Adds a violation's excuses to the verdict, and returns them. Without any, the violation is stored as a
+ * doubt, since an excuse may become known later. */
+static uint32_t excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, int64_t from_ns,
+                       int64_t to_ns)
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_doubts *doubts = &oracles->doubts;
@@ -435,11 +431,53 @@ void lab_excuses_settle(struct lab_cluster_run *run, bool is_end)
     doubts->count = kept;
 }
 
+static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                    bool is_excused, const char *format, va_list arguments)
+{
+    struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
+    bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
+    violation->count += count;
+    if ((run->context->stops_at >> oracle & 1) != 0 && run->oracles.verdict.is_judged[oracle])
+        lab_stop_early(run);
+    if (!is_first && run->heard_by[CLUSTER_VIOLATED] == 0)
+        return;
+    char text[sizeof violation->text];
+    vsnprintf(text, sizeof text, format, arguments);
+    if (is_first) {
+        violation->key = key;
+        violation->time_ns = sim_queue_now(&run->queue);
+        violation->is_excused = is_excused;
+        memcpy(violation->text, text, sizeof text);
+    }
+    cluster_emit(run, VIOLATED, .key = key, .number = oracle, .text = text);
+}
+
+void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                        int64_t from_ns, int64_t to_ns, const char *format, ...)
+{
+    va_list arguments;
+    if (count == 0)
+        return;
+    va_start(arguments, format);
+    violate(run, oracle, key, count, excuse(run, oracle, key, from_ns, to_ns) != 0, format, arguments);
+    va_end(arguments);
+}
+
+void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, const char *format,
+                      ...)
+{
+    va_list arguments;
+    add_set(&run->oracles.verdict.violations[oracle], 0);
+    va_start(arguments, format);
+    violate(run, oracle, key, 1, false, format, arguments);
+    va_end(arguments);
+}
+
 /* --- Tracks when something fails, and when everything has been healthy for long enough. A fault is over when
  * the messages that it delayed have arrived and the operations that it delayed have ended, too; the patience
  * of clients bounds the latter. */
 
-void lab_health_begin(struct lab_cluster_run *run)
+static void begin_health(struct lab_cluster_run *run)
 {
     run->oracles.health.settle_ns = run->scenario->agents.timeout_ns;
     run->oracles.health.until_ns = run->start_ns;
@@ -531,7 +569,7 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     if (is_plain && run->config.coordination == BK_THREE_STATE &&
         (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
         verdict->probes[LAB_PROBE_LATE_RESET]++;
-    if ((action->mask & ~(1u << BK_COUNTER)) == 0)
+    if (!lab_writes_state(action))
         return;
     if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version)) {
         verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
@@ -540,7 +578,6 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     }
     ledger->writes_open++;
     operation->changes_state = true;
-    lab_filled_changing(run, operation);
     /* The condition of an update replaces a fresh read: if the state has changed since it was read, the
      * update is not applied. */
     if (!is_plain)
@@ -560,8 +597,8 @@ static int64_t highest_bucket(const struct lab_cluster_run *run, uint32_t key)
     return top == LAB_NO_PARTITION ? INT64_MIN : run->oracles.partitions[top].bucket;
 }
 
-void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                     const struct bk_action *action, const struct cass_statement *statement)
+static void watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                        const struct bk_action *action)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
     switch (action->kind) {
@@ -576,12 +613,6 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
         break;
     case BK_ACT_ADD_COUNTER:
         operation->has_counted = true;
-        operation->counter = statement->key;
-        lab_increment_asked(run, statement->key, operation->row, (uint64_t)action->amount);
-        break;
-    case BK_ACT_READ_COUNTER:
-        operation->counter = statement->key;
-        lab_total_asked(run, operation);
         break;
     case BK_ACT_READ_START:
         verdict->probes[LAB_PROBE_OLD_START]++;
@@ -595,53 +626,6 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
     }
 }
 
-void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                       enum bk_outcome_kind outcome)
-{
-    struct lab_verdict *verdict = &run->oracles.verdict;
-    bool is_unknown = outcome == BK_OUTCOME_UNKNOWN;
-    switch (operation->action) {
-    case BK_ACT_PUT_ROW:
-        operation->was_unknown = operation->was_unknown || is_unknown;
-        break;
-    case BK_ACT_READ_STATE:
-        /* The state named the bucket of each row before the row was put there, so a write has lowered it. */
-        if (outcome == BK_OUTCOME_APPLIED && operation->outcome.columns[BK_BUCKET] < operation->bucket_due)
-            lab_watch_late_effect(run, operation->key);
-        break;
-    case BK_ACT_READ_COUNTER:
-        if (outcome == BK_OUTCOME_APPLIED)
-            lab_total_heard(run, operation);
-        break;
-    case BK_ACT_WRITE_STATE:
-    case BK_ACT_CAS_STATE:
-        verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
-        run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
-        verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
-        if (is_unknown)
-            lab_filled_unknown(run, operation);
-        lab_state_write_ended(run, operation, outcome);
-        break;
-    case BK_ACT_ADD_COUNTER:
-        verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
-        if (is_unknown)
-            lab_filled_unknown(run, operation);
-        if (outcome == BK_OUTCOME_APPLIED)
-            lab_total_heard(run, operation);
-        break;
-    case BK_ACT_CAS_LOCK:
-        verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
-            operation->is_taking_over && outcome == BK_OUTCOME_APPLIED;
-        if (outcome == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask != 0 &&
-            operation->outcome.columns[BK_LOCK_OWNER] != 0 &&
-            operation->outcome.columns[BK_LOCK_OWNER] != operation->columns[BK_LOCK_OWNER])
-            operation->is_locked_out = true;
-        break;
-    default:
-        break;
-    }
-}
-
 /* Returns whether a write of unknown outcome has lowered the state below the bucket of some rows. Readers do
  * not begin high enough for these rows until the state names their bucket again. */
 static bool is_below_rows(const struct lab_cluster_run *run, uint32_t key)
@@ -649,8 +633,9 @@ static bool is_below_rows(const struct lab_cluster_run *run, uint32_t key)
     return highest_bucket(run, key) > run->oracles.keys[key].state_bucket;
 }
 
-void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                           enum bk_outcome_kind outcome)
+/* The operation's write of the state, if it had one, is no longer under way. */
+static void state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                              enum bk_outcome_kind outcome)
 {
     run->oracles.rolls_open -= operation->raises;
     operation->raises = false;
@@ -696,8 +681,226 @@ void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key)
         lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, now_ns, LAB_OPEN_ENDED);
 }
 
-void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind)
+static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    const enum bk_outcome_kind outcome = operation->outcome.kind;
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    bool is_unknown = outcome == BK_OUTCOME_UNKNOWN;
+    switch (operation->action) {
+    case BK_ACT_PUT_ROW:
+        operation->was_unknown = operation->was_unknown || is_unknown;
+        break;
+    case BK_ACT_READ_STATE:
+        /* The state named the bucket of each row before the row was put there, so a write has lowered it. */
+        if (outcome == BK_OUTCOME_APPLIED && operation->outcome.columns[BK_BUCKET] < operation->bucket_due)
+            lab_watch_late_effect(run, operation->key);
+        break;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
+        run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
+        verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
+        state_write_ended(run, operation, outcome);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
+        break;
+    case BK_ACT_CAS_LOCK:
+        verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
+            operation->is_taking_over && outcome == BK_OUTCOME_APPLIED;
+        if (outcome == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != operation->columns[BK_LOCK_OWNER])
+            operation->is_locked_out = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind)
 {
     if (run->oracles.rolls_open > 0 || sim_queue_now(&run->queue) < run->oracles.rolls_until_ns)
         run->oracles.verdict.probes[LAB_PROBE_ROLL_NODE_DOWN + kind]++;
 }
+
+/* A fault that begins: how long something is unhealthy, and what a guarantee may except. One with an end has
+ * its own event for it. */
+static void fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+    watch_fault(run, fault->kind);
+    if (fault->kind == LAB_FAULT_NODE_DOWN || fault->kind == LAB_FAULT_HINT_LOSS)
+        run->oracles.hints_may_be_lost = true;
+    switch (fault->kind) {
+    case LAB_FAULT_AGENT_CRASH: /* the agent stops, unless it is down */
+        break;
+    case LAB_FAULT_CLOCK_JUMP:
+    case LAB_FAULT_HINT_LOSS:
+    case LAB_FAULT_PAXOS_LOSS:
+        lab_health_pulse(run, now_ns);
+        break;
+    case LAB_FAULT_GC_STORM:
+        lab_health_pulse(run, lab_until(now_ns, lasts_ns < left_ns ? lasts_ns : left_ns));
+        break;
+    case LAB_FAULT_STATE_LOST:
+    case LAB_FAULT_STATE_RESTORED:
+        if (!lab_keeps_state(run))
+            break;
+        lab_condition_of_key(run, LAB_CONDITION_STATE_LOST, fault->target, INT64_MIN, LAB_OPEN_ENDED);
+        lab_health_pulse(run, now_ns);
+        break;
+    default:
+        lab_health_fault(run, true);
+    }
+}
+
+/* The last delayed message is still in flight. It may be a write for which no agent waits any more, and which
+ * sets a key's state back. */
+static void fault_ends(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    lab_health_fault(run, false);
+    if (fault->kind == LAB_FAULT_LATE_MESSAGE || fault->kind == LAB_FAULT_DELAY)
+        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), fault->by_ns));
+}
+
+/* A clock that jumped is wrong until another jump sets it back, and its effects last until the times that it
+ * wrote have passed. Each jump ends a span in which the clock was wrong, so the latest end over all jumps
+ * counts. */
+static void clock_jumped(struct lab_cluster_run *run, int64_t before_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    uint64_t was_off = before_ns < 0 ? 0 - (uint64_t)before_ns : (uint64_t)before_ns;
+    int64_t over_ns = was_off < INT64_MAX ? lab_until(now_ns, (int64_t)was_off) : LAB_OPEN_ENDED;
+    if (over_ns > run->oracles.jumps_until_ns)
+        run->oracles.jumps_until_ns = over_ns;
+    lab_condition_of_key(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, now_ns, LAB_OPEN_ENDED);
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        if (run->agents[i].jump_ns != 0)
+            return;
+    }
+    if (run->oracles.jumps_until_ns != LAB_OPEN_ENDED)
+        lab_condition_closes(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, INT64_MAX,
+                             lab_until(run->oracles.jumps_until_ns, lab_aftermath_ns(run)));
+}
+
+static void agent_started(struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    if (event->number > 0)
+        lab_health_fault(run, false);
+    if (!event->flag)
+        return;
+    lab_condition_set(run, LAB_CONDITION_OLD_CHECKPOINT);
+    run->oracles.verdict.probes[LAB_PROBE_CHECKPOINT]++;
+}
+
+static void agent_stopped(struct lab_cluster_run *run, bool is_end)
+{
+    if (is_end)
+        return;
+    if (run->agent_count > 1)
+        lab_condition_of_key(run, LAB_CONDITION_MANY_AGENTS, LAB_NO_KEY, sim_queue_now(&run->queue),
+                             LAB_OPEN_ENDED);
+    lab_health_fault(run, true);
+    run->oracles.crashes++;
+}
+
+static void operation_lost(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    if (operation->is_read)
+        return;
+    run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] += operation->is_acknowledged && operation->fires;
+    state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
+}
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_REQUEST_SENT:
+        watch_asked(run, event->operation, event->action);
+        break;
+    case CLUSTER_HEARD:
+        watch_outcome(run, event->operation);
+        break;
+    case CLUSTER_LOST:
+        operation_lost(run, event->operation);
+        break;
+    case CLUSTER_FAULT_BEGINS:
+        fault_begins(run, event->fault, event->time_ns);
+        break;
+    case CLUSTER_FAULT_ENDS:
+        fault_ends(run, event->fault);
+        break;
+    case CLUSTER_CLOCK_JUMPED:
+        clock_jumped(run, event->time_ns);
+        break;
+    case CLUSTER_PAXOS_LOST:
+        if (event->key == LAB_NO_KEY)
+            lab_condition_set(run, LAB_CONDITION_PAXOS_LOST);
+        else
+            lab_condition_of_key(run, LAB_CONDITION_PAXOS_LOST, event->key, INT64_MIN, LAB_OPEN_ENDED);
+        break;
+    case CLUSTER_AGENT_STARTED:
+        agent_started(run, event);
+        break;
+    case CLUSTER_AGENT_STOPPED:
+        agent_stopped(run, event->flag);
+        break;
+    case CLUSTER_AGENT_RESUMED:
+        run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += event->flag;
+        break;
+    default: /* CLUSTER_AGENT_PAUSED */
+        if (run->agent_count > 1)
+            lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
+    }
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    uint64_t faults = CLUSTER_WANTS(AGENT_STARTED) | CLUSTER_WANTS(AGENT_STOPPED) |
+                      CLUSTER_WANTS(AGENT_PAUSED) | CLUSTER_WANTS(AGENT_RESUMED) |
+                      CLUSTER_WANTS(FAULT_BEGINS) | CLUSTER_WANTS(FAULT_ENDS) | CLUSTER_WANTS(CLOCK_JUMPED) |
+                      CLUSTER_WANTS(PAXOS_LOST);
+    return run->idgen != NULL
+               ? faults
+               : faults | CLUSTER_WANTS(REQUEST_SENT) | CLUSTER_WANTS(HEARD) | CLUSTER_WANTS(LOST);
+}
+
+static bool begin(struct lab_cluster_run *run, void **state)
+{
+    *state = run;
+    begin_health(run);
+    begin_conditions(run);
+    return true;
+}
+
+static void destroy(void *state)
+{
+    const struct lab_oracles *oracles = &((struct lab_cluster_run *)state)->oracles;
+    free(oracles->spans.items);
+    free(oracles->doubts.items);
+}
+
+const struct cluster_observer cluster_conditions = {
+    .name = "conditions", .wants = wants, .begin = begin, .on_event = hear, .destroy = destroy};
+
+static uint64_t wants_end(const struct lab_cluster_run *run)
+{
+    (void)run;
+    return CLUSTER_WANTS_END;
+}
+
+static void finish(struct lab_cluster_run *run, void *state)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    (void)state;
+    if (run->idgen == NULL)
+        end_conditions(run);
+    watch_nodes(run);
+    lab_excuses_settle(run, true);
+    for (int i = 0; run->idgen == NULL && i < LAB_ORACLE_COUNT; i++)
+        verdict->lapsed[i] = run->oracles.except[i] & verdict->conditions;
+}
+
+const struct cluster_observer cluster_verdict = {.name = "verdict", .wants = wants_end, .finish = finish};

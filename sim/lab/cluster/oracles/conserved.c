@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cluster_run.h"
 #include "cluster_view.h"
+#include "events.h"
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
@@ -158,8 +158,9 @@ static bool deliver(struct lab_cluster_run *run)
     return true;
 }
 
-void lab_conserved_delivered(struct lab_cluster_run *run)
+static void finish_delivered(struct lab_cluster_run *run, void *state)
 {
+    (void)state;
     const struct lab_oracles *oracles = &run->oracles;
     const struct cass_cluster_config *config = &run->scenario->network;
     int64_t behind_ns = served_by_ns(run) - sim_queue_now(&run->queue);
@@ -181,173 +182,6 @@ void lab_conserved_delivered(struct lab_cluster_run *run)
                 partition->bucket, partition->stored);
     }
     lab_excuses_settle(run, true);
-}
-
-/* --- conserved, rows that expire. A row's time to live, in whole seconds and rounded up, begins in the
- * second in which its coordinator takes the first put: not before its operation began, nor after a replica
- * stored it. So the rows of each key are counted per second: those begun, those begun and acknowledged, and
- * those stored. A row that was begun one time to live ago may have expired, and a row that was stored then
- * has expired. The number of expired rows that the cluster reports is between these two counts. A read finds
- * at most the rows that may be left and, if rows are findable, at least those that certainly are. Seconds
- * whose rows have all expired are merged, so a key has at most as many records as a time to live has seconds.
- */
-
-/* A read that takes longer is not judged. */
-#define READ_LASTS_S 60
-
-struct second {
-    int64_t second;
-    uint64_t begun, acknowledged, stored;
-};
-
-struct lab_lives {
-    struct second *seconds; /* in ascending order */
-    size_t count, capacity;
-    struct second before; /* the sum of all older seconds */
-};
-
-bool lab_lives_begin(struct lab_cluster_run *run)
-{
-    if (run->scenario->row_ttl_ns <= 0)
-        return true;
-    run->oracles.lives = calloc(run->key_count, sizeof *run->oracles.lives);
-    return run->oracles.lives != NULL || run->key_count == 0;
-}
-
-void lab_lives_destroy(struct lab_oracles *oracles)
-{
-    for (uint32_t i = 0; oracles->lives != NULL && i < oracles->key_count; i++)
-        free(oracles->lives[i].seconds);
-    free(oracles->lives);
-    oracles->lives = NULL;
-}
-
-static void add(struct second *into, const struct second *more)
-{
-    into->begun += more->begun;
-    into->acknowledged += more->acknowledged;
-    into->stored += more->stored;
-}
-
-static int64_t now_s(const struct lab_cluster_run *run)
-{
-    return sim_queue_now(&run->queue) / SIM_SECOND;
-}
-
-/* Returns the second by which rows that began in this second or earlier have expired. */
-static int64_t gone_by(const struct lab_cluster_run *run, int64_t second)
-{
-    return second - (run->scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
-}
-
-/* Merges the expired seconds into one, if they are at least half of all and the reads of that time have
- * ended. */
-static void compact(const struct lab_cluster_run *run, struct lab_lives *lives)
-{
-    size_t gone = 0;
-    int64_t last = gone_by(run, now_s(run) - READ_LASTS_S);
-    while (gone < lives->count && lives->seconds[gone].second <= last)
-        gone++;
-    if (gone < 16 || gone < lives->count / 2)
-        return;
-    for (size_t i = 0; i < gone; i++)
-        add(&lives->before, &lives->seconds[i]);
-    lives->before.second = lives->seconds[gone - 1].second;
-    for (size_t i = gone; i < lives->count; i++)
-        lives->seconds[i - gone] = lives->seconds[i];
-    lives->count -= gone;
-}
-
-/* Returns the record of a second, usually the last one. Returns NULL if nothing is recorded, or when out of
- * memory. */
-static struct second *second_of(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
-{
-    if (run->oracles.lives == NULL)
-        return NULL;
-    struct lab_lives *lives = &run->oracles.lives[key];
-    int64_t second = time_ns / SIM_SECOND;
-    compact(run, lives);
-    size_t at = lives->count;
-    for (; at > 0 && lives->seconds[at - 1].second >= second; at--) {
-        if (lives->seconds[at - 1].second == second)
-            return &lives->seconds[at - 1];
-    }
-    if (at == 0 && (lives->before.begun | lives->before.stored) != 0 && second <= lives->before.second)
-        return &lives->before;
-    if (!sim_grow(&lives->seconds, &lives->capacity, lives->count + 1, sizeof *lives->seconds)) {
-        run->out_of_memory = true;
-        return NULL;
-    }
-    for (size_t i = lives->count++; i > at; i--)
-        lives->seconds[i] = lives->seconds[i - 1];
-    lives->seconds[at] = (struct second){.second = second};
-    return &lives->seconds[at];
-}
-
-void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
-{
-    struct second *second = second_of(run, key, begun_ns);
-    if (second != NULL)
-        second->begun++;
-}
-
-void lab_lives_acknowledged(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
-{
-    struct second *second = second_of(run, key, begun_ns);
-    if (second != NULL)
-        second->acknowledged++;
-}
-
-void lab_lives_stored(struct lab_cluster_run *run, uint32_t key)
-{
-    struct second *second = second_of(run, key, sim_queue_now(&run->queue));
-    if (second != NULL)
-        second->stored++;
-}
-
-/* Returns the sum over the seconds at least one time to live before this one, or over all others. */
-static struct second sum_of(const struct lab_cluster_run *run, uint32_t key, int64_t by_s, bool is_gone)
-{
-    const struct lab_lives *lives = &run->oracles.lives[key];
-    struct second sum = {0};
-    if (is_gone)
-        sum = lives->before;
-    for (size_t i = 0; i < lives->count; i++) {
-        if ((lives->seconds[i].second <= gone_by(run, by_s)) == is_gone)
-            add(&sum, &lives->seconds[i]);
-    }
-    return sum;
-}
-
-uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key)
-{
-    return run->oracles.lives == NULL ? 0 : sum_of(run, key, now_s(run), false).acknowledged;
-}
-
-void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    int64_t begun_s = operation->begun_ns / SIM_SECOND;
-    if (run->oracles.lives == NULL || now_s(run) - begun_s >= READ_LASTS_S)
-        return;
-    uint64_t most = sum_of(run, operation->key, begun_s, false).stored;
-    if (operation->done.rows > most)
-        lab_violate(run, LAB_ORACLE_CONSERVED, operation->key, 1,
-                    "a read found %" PRIu64 " rows, but only %" PRIu64 " had not expired when it began",
-                    operation->done.rows, most);
-}
-
-void lab_expired_end(struct lab_cluster_run *run, uint64_t expired)
-{
-    struct second gone = {0};
-    for (uint32_t i = 0; run->oracles.lives != NULL && i < run->oracles.key_count; i++) {
-        struct second sum = sum_of(run, i, now_s(run), true);
-        add(&gone, &sum);
-    }
-    if (run->oracles.lives != NULL && (expired < gone.stored || expired > gone.begun))
-        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "%" PRIu64 " rows have expired, and of %" PRIu64 " begun a time to live ago %" PRIu64
-                    " were stored by then",
-                    expired, gone.begun, gone.stored);
 }
 
 /* --- Increments of counter columns, which can be neither undone nor safely repeated. Records for each row's
@@ -394,7 +228,7 @@ static struct lab_increment *add_increment(struct lab_cluster_run *run, uint64_t
     return &increments->items[index];
 }
 
-void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
+static void increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increment *increment = find(&run->oracles.increments, counter, row);
     if (increment == NULL && (increment = add_increment(run, counter, row)) == NULL)
@@ -433,13 +267,13 @@ static void add_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t 
         *books.doubled += count;
 }
 
-void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation)
+static void total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation)
 {
     struct books books = books_of(run, operation->counter);
     operation->added = books.added == NULL ? 0 : *books.added;
 }
 
-void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+static void total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     struct books books = books_of(run, operation->counter);
     int64_t total = operation->outcome.counter;
@@ -462,7 +296,7 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
                          total, operation->added);
 }
 
-void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
+static void increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increments *increments = &run->oracles.increments;
     struct lab_increment *increment = find(increments, counter, row);
@@ -476,8 +310,8 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
     }
 }
 
-void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                         bool is_counted)
+static void increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                            bool is_counted)
 {
     struct lab_increments *increments = &run->oracles.increments;
     increments->due++;
@@ -515,60 +349,9 @@ static void end_increments(struct lab_cluster_run *run)
     run->oracles.verdict.increments_doubled = increments->doubled;
 }
 
-/* --- no_duplicates: a retried row is in only one bucket. A row that was put into several buckets is recorded
- * for each of them. It is in the bucket of its acknowledgement, and in each bucket in which a replica has
- * stored it at any time. */
-
-static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other)
+static void finish(struct lab_cluster_run *run, void *state)
 {
-    return one->key == other->key && one->row == other->row;
-}
-
-/* Sorts by row and bucket, and removes duplicates. */
-static void sort(struct lab_open_rows *rows)
-{
-    size_t kept = 0;
-    if (rows->count > 0)
-        qsort(rows->items, rows->count, sizeof *rows->items, lab_open_compare);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct lab_open_row *row = &rows->items[i];
-        struct lab_open_row *before = kept > 0 ? &rows->items[kept - 1] : NULL;
-        if (before != NULL && is_same_row(before, row) && before->bucket == row->bucket)
-            before->is_acknowledged = before->is_acknowledged || row->is_acknowledged;
-        else
-            rows->items[kept++] = *row;
-    }
-    rows->count = kept;
-}
-
-static void no_duplicates_end(struct lab_cluster_run *run)
-{
-    struct lab_open_rows *moved = &run->oracles.moved;
-    sort(moved);
-    for (size_t begin = 0, end; begin < moved->count; begin = end) {
-        const struct lab_open_row *row = &moved->items[begin], *last = NULL;
-        uint32_t buckets = 0;
-        for (end = begin; end < moved->count && is_same_row(&moved->items[end], row); end++) {
-            const struct lab_open_row *at = &moved->items[end];
-            if (at->is_acknowledged || at->is_heard ||
-                cass_row_is_open(run->cluster, at->key, at->bucket, at->row)) {
-                buckets++;
-                last = at;
-            }
-        }
-        if (buckets < 2)
-            continue;
-        run->tally.duplicated++;
-        run->tally.placed -= buckets - 1;
-        lab_violate(run, LAB_ORACLE_NO_DUPLICATES, row->key, 1,
-                    "row %" PRIu64 " is in %" PRIu32 " buckets, the last of them %" PRId64, row->row, buckets,
-                    last->bucket);
-    }
-}
-
-void lab_conserved_end(struct lab_cluster_run *run)
-{
-    no_duplicates_end(run);
+    (void)state;
     end_increments(run);
     uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
     if (run->tally.rows != told)
@@ -580,3 +363,82 @@ void lab_conserved_end(struct lab_cluster_run *run)
     if (lab_adds_to_counters(run))
         judge_counters(run);
 }
+
+/* The row's operation has ended. A number is taken before the row is put, whether the row is stored or not;
+ * any other increment is of an acknowledged row that fires. */
+static void ended(struct lab_cluster_run *run, const struct lab_host_operation *operation, bool is_counted)
+{
+    bool is_number = run->config.source == BK_SOURCE_COUNTER;
+    bool is_due = is_number ? operation->has_counted : operation->is_acknowledged && operation->fires;
+    if (is_due && !operation->is_read)
+        increment_ended(run, operation, is_counted);
+}
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    struct lab_host_operation *operation = event->operation;
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_REQUEST_SENT:
+        if (event->action->kind != BK_ACT_ADD_COUNTER && event->action->kind != BK_ACT_READ_COUNTER)
+            break;
+        operation->counter = event->statement->key;
+        if (event->action->kind == BK_ACT_READ_COUNTER)
+            total_asked(run, operation);
+        else
+            increment_asked(run, operation->counter, operation->row, (uint64_t)event->action->amount);
+        break;
+    case CLUSTER_HEARD:
+        if (operation->outcome.kind == BK_OUTCOME_APPLIED &&
+            (operation->action == BK_ACT_READ_COUNTER || operation->action == BK_ACT_ADD_COUNTER))
+            total_heard(run, operation);
+        break;
+    case CLUSTER_COUNTER_ADDED:
+        increment_applied(run, event->bytes, event->number, (uint64_t)event->value);
+        break;
+    case CLUSTER_ENDED:
+        ended(run, operation, event->action->counted);
+        break;
+    default: /* CLUSTER_LOST */
+        ended(run, operation, false);
+    }
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    if (run->idgen != NULL)
+        return 0;
+    return CLUSTER_WANTS_END | CLUSTER_WANTS(REQUEST_SENT) | CLUSTER_WANTS(HEARD) |
+           CLUSTER_WANTS(COUNTER_ADDED) |
+           (lab_adds_to_counters(run) ? CLUSTER_WANTS(ENDED) | CLUSTER_WANTS(LOST) : 0);
+}
+
+static bool begin(struct lab_cluster_run *run, void **state)
+{
+    *state = run;
+    return sim_table_create(&run->oracles.increments.table, &run->out_of_memory);
+}
+
+static void destroy(void *state)
+{
+    struct lab_increments *increments = &((struct lab_cluster_run *)state)->oracles.increments;
+    free(increments->table.slots);
+    free(increments->items);
+}
+
+const struct cluster_observer cluster_conserved = {.name = "conserved",
+                                                   .wants = wants,
+                                                   .judges = 1u << LAB_ORACLE_CONSERVED,
+                                                   .begin = begin,
+                                                   .on_event = hear,
+                                                   .finish = finish,
+                                                   .destroy = destroy};
+
+static uint64_t wants_delivered(const struct lab_cluster_run *run)
+{
+    return run->idgen == NULL ? CLUSTER_WANTS_END : 0;
+}
+
+/* The last of all, since it heals the cluster, and lets it deliver what is still due. */
+const struct cluster_observer cluster_delivered = {
+    .name = "delivered", .wants = wants_delivered, .finish = finish_delivered};

@@ -4,12 +4,9 @@
  */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_run.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "kernel/grow.h"
@@ -43,6 +40,18 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index)
     partition->below = below->below;
     for (int i = 0; i < 2; i++)
         lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
+}
+
+static inline uint32_t window_capacity(const struct lab_window *window)
+{
+    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
+}
+
+/* The bucket of the place-th row in the queue. */
+static inline int64_t *window_bucket(struct lab_window *window, uint32_t place)
+{
+    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
+    return &buckets[(window->begin + place) & (window_capacity(window) - 1)];
 }
 
 static uint32_t hash_of(uint32_t key, int64_t bucket)
@@ -121,13 +130,6 @@ static void balance_add(struct lab_partition *partition, uint64_t row, bool is_s
     partition->balance += is_stored ? hash : 0 - hash;
 }
 
-/* Ends the run before its next event, without the results of its end. */
-static void stop_early(struct lab_cluster_run *run)
-{
-    run->is_over = true;
-    run->pause_at = 0;
-}
-
 /* Puts a row on disk, and notes the first partition above a limit: events come in the order of their times.
  */
 static void watch_limits(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t bytes)
@@ -154,7 +156,7 @@ static void watch_limits(struct lab_cluster_run *run, struct lab_partition *part
         lab_tally_over(&run->tally, now_ns);
 }
 
-void lab_oracles_stored(struct lab_cluster_run *run, const struct cluster_event *event)
+static void stored(struct lab_cluster_run *run, const struct cluster_event *event)
 {
     struct lab_oracles *oracles = &run->oracles;
     const uint32_t key = event->key;
@@ -170,23 +172,18 @@ void lab_oracles_stored(struct lab_cluster_run *run, const struct cluster_event 
     watch_limits(run, partition, event->bytes);
     if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
         run->tally.over_limit = run->tally.over_limit_rows = 1;
-        stop_early(run);
+        lab_stop_early(run);
     }
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
-    if (SIM_UNLIKELY(oracles->lives != NULL))
-        lab_lives_stored(run, key);
     balance_add(partition, event->number, true);
     copies_fall_due(oracles, partition, event->number, event->replica);
     if (SIM_UNLIKELY(partition->higher != LAB_NO_PARTITION) && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
-    if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
-        lab_newest_stored(run, key, time_ns, bucket);
 }
 
-void lab_oracles_copied(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
-                        uint32_t replica)
+static void copied(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row, uint32_t replica)
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t index = lab_partition_find(oracles, key, bucket);
@@ -196,19 +193,17 @@ void lab_oracles_copied(struct lab_cluster_run *run, uint32_t key, int64_t bucke
     oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
 }
 
-bool lab_oracles_begin(struct lab_cluster_run *run)
+static bool begin(struct lab_cluster_run *run, void **state)
 {
+    *state = run;
     struct lab_oracles *oracles = &run->oracles;
     const struct lab_scenario *scenario = run->scenario;
     enum bk_kind kind = run->config.strategy.kind;
     oracles->keys = lab_keys_memory(run, run->key_count * sizeof *oracles->keys);
-    if (oracles->keys == NULL || !sim_table_create(&oracles->table, &run->out_of_memory) ||
-        !sim_table_create(&oracles->increments.table, &run->out_of_memory))
+    if (oracles->keys == NULL || !sim_table_create(&oracles->table, &run->out_of_memory))
         return false;
     oracles->key_count = run->key_count;
     oracles->second_until_ns = INT64_MIN;
-    if (!lab_lives_begin(run))
-        return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
         oracles->keys[i].window.placement = (struct sim_placement){0};
@@ -239,34 +234,17 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->has_own_times = wl_has_own_times(&scenario->workload);
     oracles->finds_all =
         oracles->read_replicas >= scenario->cluster.replication_factor && run->config.remember_keys == 0;
-    lab_health_begin(run);
-    lab_conditions_begin(run);
-    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
-        oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* only for identifiers */
-    bool is_counted = lab_rows_fire(run) || kind == BK_COUNT;
-    oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
-    oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
-    oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
-    oracles->verdict.is_judged[LAB_ORACLE_LINES] = is_aged;
-    /* A bucket may be begun by a row that is never stored, and still ends at its line. */
-    oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted && !is_aged;
-    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted && kind != BK_WEIGHTED;
-    /* Two operations may read the same total of a counter; then a number is skipped. */
-    oracles->verdict.is_judged[LAB_ORACLE_FILLED] =
-        is_counted && kind != BK_WEIGHTED && run->config.source != BK_SOURCE_COUNTER;
-    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = lab_rows_fire(run);
-    oracles->verdict.is_judged[LAB_ORACLE_RESTORED] = scenario->agents.twin_share > 0;
-    return lab_reads_judged(run);
+    return true;
 }
 
 /* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
  * first one whose bucket is not. */
 SIM_OUT_OF_LINE static void window_wait(struct lab_window *window, uint32_t place, int64_t bucket)
 {
-    *lab_window_bucket(window, place) = bucket;
-    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
-        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
-        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
+    *window_bucket(window, place) = bucket;
+    while (window->count > 0 && *window_bucket(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *window_bucket(window, 0), 1);
+        window->begin = (window->begin + 1) & (window_capacity(window) - 1);
         window->count--;
     }
 }
@@ -285,8 +263,9 @@ static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
     }
 }
 
-void lab_oracles_end(struct lab_cluster_run *run)
+static void finish(struct lab_cluster_run *run, void *state)
 {
+    (void)state;
     struct lab_oracles *oracles = &run->oracles;
     for (uint32_t i = 0; i < oracles->key_count; i++) {
         struct lab_window *window = &oracles->keys[i].window;
@@ -294,25 +273,16 @@ void lab_oracles_end(struct lab_cluster_run *run)
             window_set(window, window->placement.rows, LAB_UNPLACED);
         run->tally.placement_digest += sim_placement_finish(&window->placement, i);
     }
-    lab_counts_end(run);
-    lab_conserved_end(run);
-    lab_conditions_end(run);
-    lab_excuses_settle(run, true);
-    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
-        run->oracles.verdict.lapsed[i] = run->oracles.except[i] & run->oracles.verdict.conditions;
 }
 
-void lab_oracles_destroy(struct lab_cluster_run *run)
+static void destroy(void *state)
 {
-    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_oracles *oracles = &((struct lab_cluster_run *)state)->oracles;
     for (uint32_t i = 0; oracles->keys != NULL && i < oracles->key_count; i++) {
         free(oracles->keys[i].window.buckets);
         free(oracles->keys[i].newest);
         free(oracles->keys[i].disk);
     }
-    lab_lives_destroy(oracles);
-    lab_reads_forgotten(run);
-    lab_unique_end(oracles);
     free(oracles->keys);
     for (uint32_t i = 0; oracles->partitions != NULL && i < oracles->partition_count; i++)
         free(oracles->partitions[i].disk);
@@ -320,26 +290,36 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
     free(oracles->table.slots);
     free(oracles->open.items);
     free(oracles->moved.items);
-    free(oracles->increments.table.slots);
-    free(oracles->increments.items);
-    free(oracles->spans.items);
-    free(oracles->doubts.items);
-    *oracles = (struct lab_oracles){.verdict = oracles->verdict};
 }
 
-bool lab_window_grow(struct lab_window *window)
+/* Doubles the capacity; false when out of memory. */
+static bool window_grow(struct lab_window *window)
 {
-    uint32_t capacity = lab_window_capacity(window) * 2;
+    uint32_t capacity = window_capacity(window) * 2;
     int64_t *buckets = malloc(capacity * sizeof *buckets);
     if (buckets == NULL)
         return false;
     for (uint32_t i = 0; i < window->count; i++)
-        buckets[i] = *lab_window_bucket(window, i);
+        buckets[i] = *window_bucket(window, i);
     free(window->buckets);
     window->buckets = buckets;
     window->begin = 0;
     window->capacity = capacity;
     return true;
+}
+
+/* A row has arrived, and is not placed yet. */
+static void arrived(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    struct lab_window *window = &ledger->window;
+    ledger->arrived++;
+    if (SIM_UNLIKELY(run->oracles.has_crowds))
+        lab_condition_crowd(run, key);
+    if (SIM_UNLIKELY(window->count == window_capacity(window)) && !window_grow(window))
+        run->out_of_memory = true;
+    else
+        *window_bucket(window, window->count++) = LAB_PENDING;
 }
 
 void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key)
@@ -425,8 +405,9 @@ SIM_OUT_OF_LINE static void watch_closed(struct lab_cluster_run *run, struct lab
     partition->is_reopened = true;
 }
 
-void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
-                        int64_t bucket, uint32_t agent)
+/* A row's first put; with the bucket LAB_UNPLACED it will not be put. */
+static void placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket,
+                   uint32_t agent)
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
@@ -446,14 +427,14 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     watch_second(run, ledger, partition);
     if (SIM_UNLIKELY(oracles->has_own_times))
         watch_closed(run, partition);
-    if (oracles->is_ordered && SIM_UNLIKELY(!is_in_order(partition, time_ns)))
-        lab_order_placed(run, partition, row, time_ns, agent);
+    bool is_odd = !is_in_order(partition, time_ns);
+    if (SIM_UNLIKELY(is_odd || run->config.strategy.max_age_ns != 0))
+        cluster_emit(run, ROW_ENTERED, .agent = agent, .key = key, .number = row, .time_ns = time_ns,
+                     .partition = partition, .flag = is_odd);
     if (oracles->keeps_times) {
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
     }
-    if (SIM_UNLIKELY(oracles->verdict.is_judged[LAB_ORACLE_LINES]))
-        lab_lines_placed(run, partition, row, time_ns);
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
     if (SIM_UNLIKELY(!lab_rows_fire(run))) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
@@ -463,20 +444,46 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     }
 }
 
-void lab_oracles_put(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
-                     int64_t bucket)
+static bool open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
+{
+    if (!sim_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))
+        return false;
+    rows->items[rows->count++] = (struct lab_open_row){.key = operation->key,
+                                                       .is_heard = operation->is_heard,
+                                                       .is_acknowledged = operation->is_acknowledged,
+                                                       .row = operation->row,
+                                                       .bucket = operation->bucket};
+    return true;
+}
+
+/* Each put of a row. The first one decides its bucket; one into another bucket may store it twice. */
+static void put(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                int64_t bucket)
 {
     struct lab_oracles *oracles = &run->oracles;
-    if (SIM_UNLIKELY(oracles->lives != NULL) && operation->bucket != bucket)
-        lab_lives_placed(run, operation->key, operation->begun_ns);
     if (SIM_LIKELY(operation->bucket == LAB_UNPLACED))
-        lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
-    else if (operation->bucket != bucket && !lab_open_add(&oracles->moved, operation))
+        placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
+    else if (operation->bucket != bucket && !open_add(&oracles->moved, operation))
         run->out_of_memory = true;
     oracles->verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
-void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+/* A reader begins high enough and queries all replicas, and each acknowledged row of the partition is stored,
+ * so on at least one of them. */
+static inline bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    return run->oracles.finds_all && partition->balance == 0 && lab_keeps_state(run) &&
+           partition->bucket <= run->oracles.keys[partition->key].state_bucket;
+}
+
+/* No other row of the key is being counted, and its state has not changed and does not change. */
+static inline bool is_counted_alone(const struct lab_key_ledger *ledger,
+                                    const struct lab_partition *partition)
+{
+    return ledger->counting == 0 && ledger->writes_open == 0 && partition->bucket >= ledger->state_bucket;
+}
+
+static void acknowledged(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
@@ -488,42 +495,59 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     oracles->acknowledged++;
     partition->acknowledged++;
     balance_add(partition, operation->row, false);
-    lab_available_acknowledged(run, operation);
-    if (SIM_UNLIKELY(!lab_findable_is_usual(run, partition)))
-        lab_findable_acknowledged(run, key, partition, operation);
-    if (SIM_UNLIKELY(operation->fires || !lab_counts_are_usual(run, partition)))
-        lab_counts_acknowledged(run, partition, operation);
+    partition->fired += operation->fires;
+    bool is_usual = !operation->fires && is_surely_found(run, partition) &&
+                    is_counted_alone(ledger, partition) &&
+                    sim_queue_now(&run->queue) - operation->begun_ns <= oracles->available_ns;
+    if (SIM_UNLIKELY(!is_usual))
+        cluster_emit_of(run, ROW_UNUSUAL, agent, operation, .partition = partition);
     ledger->counting++;
 }
 
-void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                            bool is_counted, bool is_refused)
+SIM_OUT_OF_LINE static void unusual_ended(struct lab_cluster_run *run, uint32_t agent,
+                                          struct lab_host_operation *operation, bool is_counted,
+                                          bool is_refused)
 {
     struct lab_oracles *oracles = &run->oracles;
-    /* A number is taken before the row is put, whether the row is stored or not. */
-    bool is_number = run->config.source == BK_SOURCE_COUNTER;
-    if (is_number && operation->has_counted)
-        lab_increment_ended(run, operation, is_counted);
     if (operation->bucket == LAB_UNPLACED) {
-        lab_oracles_placed(run, operation->key, operation->row, 0, LAB_UNPLACED, 0);
+        placed(run, operation->key, operation->row, 0, LAB_UNPLACED, 0);
         return;
     }
     oracles->keys[operation->key].missed += !operation->is_acknowledged;
     bool ok = true;
     if (operation->is_moved)
-        ok = lab_open_add(&oracles->moved, operation);
+        ok = open_add(&oracles->moved, operation);
     else if (!operation->is_acknowledged && !is_refused)
-        ok = lab_open_add(&oracles->open, operation);
+        ok = open_add(&oracles->open, operation);
     run->out_of_memory = run->out_of_memory || !ok;
     struct lab_key_ledger *ledger = &oracles->keys[operation->key];
     ledger->counting -= operation->is_acknowledged && ledger->counting > 0;
     if (!operation->is_acknowledged || !operation->fires)
         return;
     uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
-    if (index != LAB_NO_PARTITION)
-        lab_counts_ended(run, &oracles->partitions[index], operation, is_counted);
-    if (run->config.counter == BK_COUNTER_COLUMN && !is_number)
-        lab_increment_ended(run, operation, is_counted);
+    if (index == LAB_NO_PARTITION)
+        return;
+    cluster_emit_of(run, ROW_COUNTED, agent, operation, .partition = &oracles->partitions[index],
+                    .flag = is_counted);
+    if (is_counted)
+        return;
+    oracles->partitions[index].increments_lost++;
+    lab_condition_of_key(run, LAB_CONDITION_LOST_INCREMENT, operation->key, sim_queue_now(&run->queue),
+                         LAB_OPEN_ENDED);
+}
+
+/* The write has ended, or its agent has crashed. Most rows were acknowledged, are in one bucket and do not
+ * count. */
+static void ended(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                  bool is_counted, bool is_refused)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    bool is_usual = operation->is_acknowledged && operation->bucket != LAB_UNPLACED &&
+                    !(operation->is_moved || operation->fires || operation->has_counted);
+    if (SIM_LIKELY(is_usual))
+        ledger->counting -= ledger->counting > 0;
+    else
+        unusual_ended(run, agent, operation, is_counted, is_refused);
 }
 
 uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
@@ -555,48 +579,6 @@ int64_t lab_aftermath_ns(const struct lab_cluster_run *run)
     return lab_until(run->oracles.lag_ns, run->scenario->agents.timeout_ns);
 }
 
-static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
-                    bool is_excused, const char *format, va_list arguments)
-{
-    struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
-    bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
-    violation->count += count;
-    if ((run->context->stops_at >> oracle & 1) != 0 && run->oracles.verdict.is_judged[oracle])
-        stop_early(run);
-    if (!is_first && run->heard_by[CLUSTER_VIOLATED] == 0)
-        return;
-    char text[sizeof violation->text];
-    vsnprintf(text, sizeof text, format, arguments);
-    if (is_first) {
-        violation->key = key;
-        violation->time_ns = sim_queue_now(&run->queue);
-        violation->is_excused = is_excused;
-        memcpy(violation->text, text, sizeof text);
-    }
-    cluster_emit(run, VIOLATED, .key = key, .number = oracle, .text = text);
-}
-
-void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
-                        int64_t from_ns, int64_t to_ns, const char *format, ...)
-{
-    va_list arguments;
-    if (count == 0)
-        return;
-    va_start(arguments, format);
-    violate(run, oracle, key, count, lab_excuse(run, oracle, key, from_ns, to_ns) != 0, format, arguments);
-    va_end(arguments);
-}
-
-void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, const char *format,
-                      ...)
-{
-    va_list arguments;
-    lab_excuse_nothing(run, oracle);
-    va_start(arguments, format);
-    violate(run, oracle, key, 1, false, format, arguments);
-    va_end(arguments);
-}
-
 int lab_open_compare(const void *a, const void *b)
 {
     const struct lab_open_row *one = a, *other = b;
@@ -605,18 +587,6 @@ int lab_open_compare(const void *a, const void *b)
     if (one->row != other->row)
         return one->row < other->row ? -1 : 1;
     return (one->bucket > other->bucket) - (one->bucket < other->bucket);
-}
-
-bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
-{
-    if (!sim_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))
-        return false;
-    rows->items[rows->count++] = (struct lab_open_row){.key = operation->key,
-                                                       .is_heard = operation->is_heard,
-                                                       .is_acknowledged = operation->is_acknowledged,
-                                                       .row = operation->row,
-                                                       .bucket = operation->bucket};
-    return true;
 }
 
 /* Observes a row that is stored after the run. */
@@ -640,7 +610,7 @@ static void row_copied_late(void *context, uint64_t key, int64_t bucket, uint64_
 {
     (void)time_ns;
     (void)order;
-    lab_oracles_copied(context, (uint32_t)key, bucket, row, replica);
+    copied(context, (uint32_t)key, bucket, row, replica);
 }
 
 void lab_copies_alone(struct lab_cluster_run *run)
@@ -703,7 +673,7 @@ static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const i
     return true;
 }
 
-void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
+static void state_written(struct lab_cluster_run *run, uint32_t key_index)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key_index];
     struct lab_cluster_key *key = &run->keys[key_index];
@@ -727,14 +697,10 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
     if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
         return;
     int64_t change_ns = change_of(run, columns);
-    if (columns[BK_BUCKET] != before)
-        cluster_emit(run, ROLLED, .key = key_index, .bucket = columns[BK_BUCKET], .value = before,
-                     .time_ns = change_ns);
-    if (columns[BK_BUCKET] < before)
-        lab_findable_lowered(run, key_index);
-    else
+    cluster_emit(run, STATE_CHANGED, .key = key_index, .bucket = columns[BK_BUCKET], .value = before,
+                 .time_ns = change_ns);
+    if (columns[BK_BUCKET] > before)
         run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
-    lab_counts_changed(run, key_index, before, change_ns);
     if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
         run->oracles.rolls_until_ns = change_ns;
 }
@@ -780,3 +746,55 @@ int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key)
     bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
     return route.bucket;
 }
+
+/* --- What the ledger hears. */
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_ROW_ARRIVES:
+        arrived(run, event->key);
+        break;
+    case CLUSTER_ROW_REFUSED:
+        placed(run, event->key, event->row->sequence, 0, LAB_UNPLACED, 0);
+        break;
+    case CLUSTER_PLACED:
+        put(run, event->agent, event->operation, event->bucket);
+        break;
+    case CLUSTER_ROW_STORED:
+        stored(run, event);
+        break;
+    case CLUSTER_ROW_COPIED:
+        copied(run, event->key, event->bucket, event->number, event->replica);
+        break;
+    case CLUSTER_STATE_WRITTEN:
+        state_written(run, event->key);
+        break;
+    case CLUSTER_ACKNOWLEDGED:
+        acknowledged(run, event->agent, event->operation);
+        break;
+    default: { /* CLUSTER_ENDED, CLUSTER_LOST */
+        struct lab_host_operation *operation = event->operation;
+        bool is_end = event->kind == CLUSTER_ENDED;
+        bool is_refused = is_end && event->action->status == BK_OPERATION_REFUSED;
+        if (SIM_UNLIKELY(operation->is_read))
+            break;
+        if (SIM_UNLIKELY(is_end && !operation->is_acknowledged))
+            cluster_emit_of(run, ROW_FAILED, event->agent, operation, .flag = is_refused);
+        ended(run, event->agent, operation, is_end && event->action->counted, is_refused);
+    }
+    }
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    if (run->idgen != NULL)
+        return 0;
+    return CLUSTER_WANTS(ROW_ARRIVES) | CLUSTER_WANTS(ROW_REFUSED) | CLUSTER_WANTS(PLACED) |
+           CLUSTER_WANTS(ROW_STORED) | CLUSTER_WANTS(ROW_COPIED) | CLUSTER_WANTS(STATE_WRITTEN) |
+           CLUSTER_WANTS(ACKNOWLEDGED) | CLUSTER_WANTS(ENDED) | CLUSTER_WANTS(LOST);
+}
+
+const struct cluster_observer cluster_ledger = {
+    .name = "ledger", .wants = wants, .begin = begin, .on_event = hear, .finish = finish, .destroy = destroy};

@@ -76,18 +76,6 @@ struct lab_window {
     struct sim_placement placement;
 };
 
-static inline uint32_t lab_window_capacity(const struct lab_window *window)
-{
-    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
-}
-
-/* The bucket of the place-th row in the queue. */
-static inline int64_t *lab_window_bucket(struct lab_window *window, uint32_t place)
-{
-    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
-    return &buckets[(window->begin + place) & (lab_window_capacity(window) - 1)];
-}
-
 struct lab_newest_row {
     int64_t time_ns, bucket;
 };
