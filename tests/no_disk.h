@@ -15,12 +15,12 @@
 
 enum disk_kind { DISK_FOLDER, DISK_OPEN, DISK_WRITE, DISK_FLUSH, DISK_RENAME, DISK_KIND_COUNT };
 
-int __real_mkdir(const char *path, mode_t mode);
+int __real_g_mkdir_with_parents(const char *path, int mode);
 int __real_openat(int folder, const char *path, int flags, ...);
 ssize_t __real_write(int file, const void *data, size_t size);
 int __real_fsync(int file);
 int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
-int __wrap_mkdir(const char *path, mode_t mode);
+int __wrap_g_mkdir_with_parents(const char *path, int mode);
 int __wrap_openat(int folder, const char *path, int flags, ...);
 ssize_t __wrap_write(int file, const void *data, size_t size);
 int __wrap_fsync(int file);
@@ -41,9 +41,9 @@ static bool disk_is_full(enum disk_kind kind)
     return fails;
 }
 
-int __wrap_mkdir(const char *path, mode_t mode)
+int __wrap_g_mkdir_with_parents(const char *path, int mode)
 {
-    return disk_is_full(DISK_FOLDER) ? -1 : __real_mkdir(path, mode);
+    return disk_is_full(DISK_FOLDER) ? -1 : __real_g_mkdir_with_parents(path, mode);
 }
 
 int __wrap_openat(int folder, const char *path, int flags, ...)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes charts to files: those of a result, and those of plain data, and makes the answer of a result. */
-#define _POSIX_C_SOURCE 200809L
 #include "reports/reports.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <glib.h>
 #include <string.h>
 
 #include "reports/answer.h"
@@ -17,8 +15,8 @@
 void report_files_free(struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        free(files->paths[i]);
-    free(files->paths);
+        g_free(files->paths[i]);
+    g_free(files->paths);
     *files = (struct report_files){0};
 }
 
@@ -28,8 +26,6 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
                      struct report_files *out, struct report_bytes *contents, struct sim_error *error)
 {
     struct report_scene scene;
-    if (report_arena_fails(arena))
-        return sim_fail_memory(error);
     const struct report_chart *chart = report_chart_make(result, kind, arena);
     if (chart->absent != NULL)
         return true;
@@ -37,19 +33,18 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
     if (!report_render(&scene, typesetter, format, chart->title, chart->start_ns, &contents[out->count],
                        error))
         return false;
-    char *path = report_output_path(folder, result->scenario_name, result->is_tuned, chart->name,
-                                    report_format_extension(format));
-    out->paths[out->count++] = path;
-    return path != NULL ? true : sim_fail_memory(error);
+    out->paths[out->count++] = report_output_path(folder, result->scenario_name, result->is_tuned,
+                                                  chart->name, report_format_extension(format));
+    return true;
 }
 
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error)
 {
     struct report_bytes contents[REPORT_KIND_COUNT] = {{0}};
-    *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
+    *out = (struct report_files){.paths = g_new0(char *, REPORT_KIND_COUNT)};
     struct report_typesetter *typesetter = report_typesetter_create(error);
-    bool ok = typesetter != NULL && (out->paths != NULL || sim_fail_memory(error));
+    bool ok = typesetter != NULL;
     for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
         struct report_arena arena;
         report_arena_init(&arena);
@@ -67,88 +62,49 @@ bool report_write(const struct lab_result *result, enum report_format format, co
     return ok;
 }
 
-static bool list_left_out(const struct lab_result *result, struct report_arena *arena,
-                          struct report_files *out, struct sim_error *error)
-{
-    if (out->paths == NULL || report_arena_fails(arena))
-        return sim_fail_memory(error);
-    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
-        const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, arena);
-        if (chart->absent != NULL) {
-            char *line = strdup(report_text(arena, "%s: %s", chart->name, chart->absent));
-            out->paths[out->count++] = line;
-            if (line == NULL)
-                return sim_fail_memory(error);
-        }
-    }
-    return true;
-}
-
-bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error)
+void report_left_out(const struct lab_result *result, struct report_files *out)
 {
     struct report_arena arena;
     report_arena_init(&arena);
-    *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
-    const bool ok = list_left_out(result, &arena, out, error);
+    *out = (struct report_files){.paths = g_new0(char *, REPORT_KIND_COUNT)};
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
+        if (chart->absent != NULL)
+            out->paths[out->count++] = g_strdup_printf("%s: %s", chart->name, chart->absent);
+    }
     report_arena_free(&arena);
-    if (!ok)
-        report_files_free(out);
-    return ok;
 }
 
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
                        struct sim_error *error)
 {
-    size_t folder_length = strlen(folder);
-    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
-    size_t size = folder_length + strlen(name) + 2;
-    struct report_bytes content = {.size = strlen(text)};
-    *path = malloc(size);
-    content.data = (unsigned char *)strdup(text);
-    bool ok = *path != NULL && content.data != NULL;
-    if (!ok) {
-        sim_fail_memory(error);
-    } else {
-        snprintf(*path, size, "%s%s%s", folder, slash, name);
-        ok = report_output((const char *const *)path, &content, 1, error);
-    }
-    free(content.data);
-    if (!ok) {
-        free(*path);
-        *path = NULL;
-    }
-    return ok;
+    const struct report_bytes content = {(unsigned char *)(uintptr_t)text, strlen(text), 0};
+    *path = g_build_filename(folder, name, NULL);
+    if (!report_output((const char *const *)path, &content, 1, error))
+        g_clear_pointer(path, g_free);
+    return *path != NULL;
 }
 
-/* Makes a chart of plain data, one of the two, in the arena, and writes it. */
-static bool write_plain(const struct report_curves *curves, const struct report_front *front,
-                        struct report_typesetter *typesetter, struct report_arena *arena,
-                        enum report_format format, const char *path, struct sim_error *error)
-{
-    struct report_chart chart = {.name = ""};
-    struct report_scene scene;
-    struct report_bytes content;
-    if (report_arena_fails(arena))
-        return sim_fail_memory(error);
-    if (curves != NULL)
-        report_curves_fill(curves, arena, &chart);
-    else
-        report_front_fill(front, arena, &chart);
-    report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene);
-    if (!report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error))
-        return false;
-    const bool ok = report_output(&path, &content, 1, error);
-    report_bytes_free(&content);
-    return ok;
-}
-
+/* Draws a chart of plain data, one of the two, and writes it. */
 static bool write_chart(const struct report_curves *curves, const struct report_front *front,
                         enum report_format format, const char *path, struct sim_error *error)
 {
     struct report_typesetter *typesetter = report_typesetter_create(error);
     struct report_arena arena;
+    struct report_chart chart = {.name = ""};
+    struct report_scene scene;
+    struct report_bytes content = {0};
+    if (typesetter == NULL)
+        return false;
     report_arena_init(&arena);
-    const bool ok = typesetter != NULL && write_plain(curves, front, typesetter, &arena, format, path, error);
+    if (curves != NULL)
+        report_curves_fill(curves, &arena, &chart);
+    else
+        report_front_fill(front, &arena, &chart);
+    report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene);
+    const bool ok = report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error) &&
+                    report_output(&path, &content, 1, error);
+    report_bytes_free(&content);
     report_arena_free(&arena);
     report_typesetter_destroy(typesetter);
     return ok;
@@ -177,63 +133,33 @@ void report_answer_free(struct report_answer *answer)
     if (answer != NULL) {
         struct kept_answer *kept = (struct kept_answer *)(void *)answer;
         report_arena_free(&kept->arena);
-        free(kept);
+        g_free(kept);
     }
-}
-
-static bool try_answer(const struct lab_result *result, const struct report_option *options, size_t count,
-                       size_t chosen, const struct report_terms *terms, struct kept_answer *out)
-{
-    if (report_arena_fails(&out->arena))
-        return false;
-    if (result != NULL)
-        report_answer_run(result, &out->arena, &out->answer);
-    else
-        report_answer_of(options, count, chosen, terms, &out->arena, &out->answer);
-    return true;
-}
-
-/* The answer of a run, or that of options if there is no result. */
-static struct report_answer *answer_of(const struct lab_result *result, const struct report_option *options,
-                                       size_t count, size_t chosen, const struct report_terms *terms)
-{
-    struct kept_answer *kept = malloc(sizeof *kept);
-    if (kept == NULL)
-        return NULL;
-    report_arena_init(&kept->arena);
-    if (!try_answer(result, options, count, chosen, terms, kept)) {
-        report_answer_free(&kept->answer);
-        return NULL;
-    }
-    return &kept->answer;
 }
 
 struct report_answer *report_run_answer(const struct lab_result *result)
 {
-    return answer_of(result, NULL, 0, SIZE_MAX, NULL);
+    struct kept_answer *kept = g_new0(struct kept_answer, 1);
+    report_answer_run(result, &kept->arena, &kept->answer);
+    return &kept->answer;
 }
 
 struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
                                             const struct report_terms *terms)
 {
-    return answer_of(NULL, options, count, chosen, terms);
-}
-
-static char *try_no_buckets(const struct report_horizon *horizon, struct report_arena *arena)
-{
-    if (report_arena_fails(arena))
-        return NULL;
-    const char *text = report_no_buckets(horizon, arena);
-    return strdup(text[0] == 0 ? ""
-                               : report_text(arena, "%s Run tune again when the largest partition has %s.",
-                                             text, report_half_limit(horizon, arena)));
+    struct kept_answer *kept = g_new0(struct kept_answer, 1);
+    report_answer_of(options, count, chosen, terms, &kept->arena, &kept->answer);
+    return &kept->answer;
 }
 
 char *report_no_buckets_told(const struct report_horizon *horizon)
 {
     struct report_arena arena;
     report_arena_init(&arena);
-    char *told = try_no_buckets(horizon, &arena);
+    const char *text = report_no_buckets(horizon, &arena);
+    char *told = text[0] == 0 ? g_strdup("")
+                              : g_strdup_printf("%s Run tune again when the largest partition has %s.", text,
+                                                report_half_limit(horizon, &arena));
     report_arena_free(&arena);
     return told;
 }

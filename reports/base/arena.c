@@ -3,10 +3,10 @@
  * it. */
 #include "reports/arena.h"
 
+#include <glib.h>
 #include <stdarg.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/text.h"
@@ -18,7 +18,7 @@ struct report_block {
 
 void report_arena_init(struct report_arena *arena)
 {
-    *arena = (struct report_arena){.allowance = SIZE_MAX};
+    arena->blocks = NULL;
 }
 
 void report_arena_free(struct report_arena *arena)
@@ -26,26 +26,15 @@ void report_arena_free(struct report_arena *arena)
     struct report_block *block = arena->blocks;
     while (block != NULL) {
         struct report_block *next = block->next;
-        free(block);
+        g_free(block);
         block = next;
     }
     report_arena_init(arena);
 }
 
-void report_arena_fail(struct report_arena *arena)
-{
-    longjmp(arena->failed, 1);
-}
-
 void *report_take(struct report_arena *arena, size_t count, size_t size)
 {
-    struct report_block *block = NULL;
-    count = count == 0 ? 1 : count;
-    if (arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size)
-        block = calloc(1, sizeof *block + count * size);
-    if (block == NULL)
-        report_arena_fail(arena);
-    arena->allowance--;
+    struct report_block *block = g_malloc0(sizeof *block + (count == 0 ? 1 : count) * size);
     block->next = arena->blocks;
     arena->blocks = block;
     return block->data;

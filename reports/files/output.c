@@ -8,8 +8,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
+#include <glib.h>
+#include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,25 +39,16 @@ static const char *name_of(const char *path)
 /* Follows the links of the last component, one by one; a link's target need not exist. */
 static int follow(const char *path, char **out)
 {
-    char *at = strdup(path);
-    for (int links = 0; at != NULL; links++) {
-        char link[PATH_MAX];
-        ssize_t size = readlink(at, link, sizeof link);
-        if (size < 0 || links == LINKS_MAX) {
-            *out = at;
-            return size < 0 ? 0 : ELOOP;
+    *out = g_strdup(path);
+    for (int links = 0;; links++) {
+        g_autofree char *target = g_file_read_link(*out, NULL), *before = *out,
+                        *folder = g_path_get_dirname(before);
+        if (target == NULL || links == LINKS_MAX) {
+            *out = g_steal_pointer(&before);
+            return target == NULL ? 0 : ELOOP;
         }
-        size_t folder = size > 0 && link[0] == '/' ? 0 : (size_t)(name_of(at) - at);
-        char *next = malloc(folder + (size_t)size + 1);
-        if (next != NULL) {
-            memcpy(next, at, folder);
-            memcpy(next + folder, link, (size_t)size);
-            next[folder + (size_t)size] = '\0';
-        }
-        free(at);
-        at = next;
+        *out = g_path_is_absolute(target) ? g_strdup(target) : g_build_filename(folder, target, NULL);
     }
-    return ENOMEM;
 }
 
 /* ".NAME.PID.N.partial" */
@@ -111,12 +102,12 @@ static bool claim(int file)
 static int create(struct report_partial *out)
 {
     const char *name = name_of(out->target);
-    size_t kept = strlen(name), size = NAME_MAX_KEPT + 64;
+    size_t kept = strlen(name);
     while (kept > NAME_MAX_KEPT || (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80))
         kept--;
-    out->part = malloc(size);
-    for (unsigned i = 0; out->part != NULL && i < PARTIAL_TRIES; i++) {
-        snprintf(out->part, size, ".%.*s.%ld.%u" ENDING, (int)kept, name, (long)getpid(), i);
+    for (unsigned i = 0; i < PARTIAL_TRIES; i++) {
+        g_free(out->part);
+        out->part = g_strdup_printf(".%.*s.%ld.%u" ENDING, (int)kept, name, (long)getpid(), i);
         out->file =
             openat(out->folder, out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (out->file != -1 && claim(out->file))
@@ -127,17 +118,14 @@ static int create(struct report_partial *out)
             close(out->file);
         out->file = -1;
     }
-    return out->part == NULL ? ENOMEM : EEXIST;
+    return EEXIST;
 }
 
 /* The folder of the target: open for *at() calls. */
 static int open_folder(const char *target)
 {
-    const char *name = name_of(target);
-    char *path = name == target ? strdup(".") : strndup(target, (size_t)(name - target));
-    int folder = path == NULL ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(path);
-    return folder;
+    g_autofree char *path = g_path_get_dirname(target);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static bool is_stopped(void)
@@ -262,8 +250,8 @@ int report_partial_end(struct report_partial *out, bool is_complete)
         reason = errno;
     if (out->folder != -1)
         close(out->folder);
-    free(out->target);
-    free(out->part);
+    g_free(out->target);
+    g_free(out->part);
     *out = (struct report_partial){.file = -1, .folder = -1};
     return reason;
 }
@@ -282,58 +270,31 @@ static bool fail(struct sim_error *error, const char *step, const char *path, in
                     cure);
 }
 
-/* Removes the folders of the path `folder` that make_folder() created, from the deepest to the first. Keeps
- * folders that are not empty. */
-static void remove_folders(const char *folder, size_t made_from)
+/* The first folder of the path that does not exist; NULL when all do. */
+static char *first_missing(const char *folder)
 {
-    char *path = made_from > 0 ? strdup(folder) : NULL;
-    if (path == NULL)
-        return;
-    for (size_t i = strlen(path); i >= made_from; i--) {
-        if (path[i] == '/' || path[i] == 0) {
-            path[i] = 0;
-            rmdir(path);
+    char *missing = NULL;
+    for (char *at = g_strdup(folder);; at = g_path_get_dirname(missing)) {
+        if (g_file_test(at, G_FILE_TEST_EXISTS)) {
+            g_free(at);
+            return missing;
         }
+        g_free(missing);
+        missing = at;
     }
-    free(path);
 }
 
-/* Creates `folder` and its missing parents. *made_from becomes the length in bytes of the prefix of `folder`
- * that names the first folder that this call created; 0 if it created none. */
-static bool make_folder(const char *folder, size_t *made_from, struct sim_error *error)
+/* Removes the folders of the path down to the first that was missing, unless they are not empty. */
+static void remove_folders(const char *folder, const char *first)
 {
-    char *path = strdup(folder);
-    if (path == NULL)
-        return sim_fail_memory(error);
-    *made_from = 0;
-    int reason = 0;
-    const size_t length = strlen(path);
-    for (size_t i = 1; reason == 0 && i <= length; i++) {
-        if (path[i] != '/' && path[i] != 0)
-            continue;
-        char kept = path[i];
-        path[i] = 0;
-        if (mkdir(path, 0777) == 0) {
-            *made_from = *made_from == 0 ? i : *made_from;
-        } else if (errno != EEXIST && errno != EISDIR) {
-            /* On a read-only file system, mkdir() may fail although the folder exists. */
-            int why = errno;
-            struct stat status;
-            reason = stat(path, &status) == 0 ? 0 : why;
-        }
-        path[i] = kept;
+    for (char *at = g_strdup(folder), *next;; at = next) {
+        const bool is_last = strcmp(at, first) == 0;
+        rmdir(at);
+        next = is_last ? NULL : g_path_get_dirname(at);
+        g_free(at);
+        if (is_last)
+            return;
     }
-    struct stat status;
-    if (reason == 0 && stat(path, &status) != 0)
-        reason = errno;
-    else if (reason == 0 && !S_ISDIR(status.st_mode))
-        reason = ENOTDIR;
-    if (reason != 0) {
-        fail(error, "make the folder", folder, reason);
-        remove_folders(folder, *made_from);
-    }
-    free(path);
-    return reason == 0;
 }
 
 static bool write_whole(const char *path, struct report_partial *output, const struct report_bytes *content,
@@ -355,22 +316,17 @@ static bool write_whole(const char *path, struct report_partial *output, const s
 bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count,
                    struct sim_error *error)
 {
-    char *copy = strdup(paths[0]);
-    const char *folder = copy != NULL ? dirname(copy) : NULL;
-    struct report_partial *outputs = calloc(count, sizeof *outputs);
-    size_t made_from = 0;
-    bool ok =
-        copy != NULL && outputs != NULL ? make_folder(folder, &made_from, error) : sim_fail_memory(error);
+    g_autofree char *folder = g_path_get_dirname(paths[0]), *missing = first_missing(folder);
+    g_autofree struct report_partial *outputs = g_new0(struct report_partial, count);
+    bool ok = g_mkdir_with_parents(folder, 0777) == 0 || fail(error, "make the folder", folder, errno);
     for (size_t i = 0; ok && i < count; i++)
         ok = write_whole(paths[i], &outputs[i], &contents[i], error);
-    for (size_t i = 0; outputs != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         int reason = report_partial_end(&outputs[i], ok);
         ok = ok && (reason == 0 || fail(error, "rename", paths[i], reason));
     }
-    free(outputs);
-    if (!ok)
-        remove_folders(folder, made_from);
-    free(copy);
+    if (!ok && missing != NULL)
+        remove_folders(folder, missing);
     return ok;
 }
 
@@ -381,23 +337,16 @@ char *report_output_path(const char *folder, const char *scenario, bool is_tuned
     char stem[STEM_SIZE_MAX + 1];
     size_t used = 0;
     for (const char *at = scenario != NULL ? scenario : ""; *at != 0 && used < STEM_SIZE_MAX; at++) {
-        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
-        bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
-        if (is_plain)
+        if (g_ascii_isalnum(*at) || *at == '-' || *at == '_')
             stem[used++] = *at;
-        else if (!continues_utf8)
+        else if (((unsigned char)*at & 0xC0) != 0x80) /* the first byte of a character */
             stem[used++] = '-';
     }
     stem[used] = 0;
-    size_t folder_length = strlen(folder);
-    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
-    size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 32;
-    char *path = malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
-                 is_tuned ? "-tune" : "", chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
-    return path;
+    return g_strdup_printf("%s%s%s%s%s%s.%s", folder,
+                           folder[0] == 0 || g_str_has_suffix(folder, "/") ? "" : "/",
+                           used > 0 ? stem : "scenario", is_tuned ? "-tune" : "", chart != NULL ? "-" : "",
+                           chart != NULL ? chart : "", extension);
 }
 
 void report_bytes_free(struct report_bytes *bytes)

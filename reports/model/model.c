@@ -5,6 +5,7 @@
 #include "reports/model.h"
 
 #include <assert.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -124,7 +125,7 @@ struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histo
     struct lab_bin *bins = report_take(arena, histogram->used, sizeof *bins);
     struct lab_bin *sorted = lab_histogram_sorted(histogram, count);
     if (sorted == NULL && histogram->used > 0)
-        report_arena_fail(arena);
+        g_error("no memory for the bins of a histogram");
     if (*count > 0)
         memcpy(bins, sorted, *count * sizeof *bins);
     free(sorted);

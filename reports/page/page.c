@@ -686,14 +686,6 @@ static void write_page(struct report_sheet *sheet)
     report_sheet_note(sheet, xmlTextWriterEndDocument(sheet->writer));
 }
 
-static bool try_page(struct report_sheet *sheet, struct sim_error *error)
-{
-    if (sheet->writer == NULL || report_arena_fails(sheet->arena))
-        return sim_fail_memory(error);
-    write_page(sheet);
-    return sheet->is_fine ? true : sim_fail_memory(error);
-}
-
 bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error)
 {
     *out = (struct report_bytes){0};
@@ -708,9 +700,11 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
                                  .typesetter = typesetter,
                                  .page = page,
                                  .is_fine = true};
-    const bool ok = try_page(&sheet, error);
-    if (sheet.writer != NULL)
+    if (sheet.writer != NULL) {
+        write_page(&sheet);
         xmlFreeTextWriter(sheet.writer);
+    }
+    const bool ok = (sheet.writer != NULL && sheet.is_fine) || sim_fail_memory(error);
     if (ok) {
         out->size = (size_t)xmlBufferLength(buffer);
         out->data = xmlBufferDetach(buffer);
@@ -726,12 +720,10 @@ bool report_page_write(const struct report_page *page, const char *folder, char 
 {
     struct report_bytes content = {0};
     *path = report_output_path(folder, page->result->scenario_name, page->result->is_tuned, NULL, "html");
-    bool ok = *path != NULL ? report_page_make(page, &content, error) : sim_fail_memory(error);
-    ok = ok && report_output((const char *const *)path, &content, 1, error);
+    bool ok = report_page_make(page, &content, error) &&
+              report_output((const char *const *)path, &content, 1, error);
     report_bytes_free(&content);
-    if (!ok) {
-        free(*path);
-        *path = NULL;
-    }
+    if (!ok)
+        g_clear_pointer(path, g_free);
     return ok;
 }

@@ -161,9 +161,8 @@ struct report_typesetter *report_typesetter_create(struct sim_error *error)
     if (!has_a_font(map, context)) {
         sim_fail(error, SIM_ERROR_ENVIRONMENT,
                  "charts: there is no font on this machine; install fonts-dejavu-core");
-    } else if ((typesetter = malloc(sizeof *typesetter)) == NULL) {
-        sim_fail_memory(error);
     } else {
+        typesetter = g_new(struct report_typesetter, 1);
         typesetter->layout = pango_layout_new(context);
         pango_layout_set_auto_dir(typesetter->layout, FALSE);
         pango_layout_set_single_paragraph_mode(typesetter->layout, TRUE);
@@ -183,7 +182,7 @@ void report_typesetter_destroy(struct report_typesetter *typesetter)
 {
     if (typesetter != NULL) {
         g_object_unref(typesetter->layout);
-        free(typesetter);
+        g_free(typesetter);
     }
 }
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "../no_disk.h"
-#include "../no_memory.h"
 #include "../share.h"
 #include "reports/page.h"
 #include "sheet.h"
@@ -504,31 +503,6 @@ static void test_page_appears_whole_or_not_at_all(void **state)
     lab_result_destroy(result);
 }
 
-/* The step grows with the number, so that hundreds of runs cover a page of thousands of allocations. */
-static void test_page_without_memory_reports_the_failure(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_five();
-    const struct report_page source = page_of(result);
-    bool ok = false;
-    long tries = 0;
-    for (long allowed = 0; !ok; allowed += 1 + allowed / (test_share() > 1 ? 3 : 8)) {
-        struct report_bytes bytes;
-        struct sim_error error = {0};
-        atomic_store(&allocations_left, allowed);
-        ok = report_page_make(&source, &bytes, &error);
-        bool was_refused = atomic_load(&allocations_left) < 0;
-        atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
-        assert_int_equal(ok, !was_refused);
-        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-        assert_int_equal(bytes.data != NULL, ok);
-        report_bytes_free(&bytes);
-        tries++;
-    }
-    assert_true(tries > 20);
-    lab_result_destroy(result);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,7 +518,6 @@ int main(void)
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
         cmocka_unit_test(test_answer_of_tune_replaces_that_of_the_run),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
-        cmocka_unit_test(test_page_without_memory_reports_the_failure),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     xmlCleanupParser();

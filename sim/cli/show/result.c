@@ -96,10 +96,6 @@ static json_t *expects_of(const struct lab_result *result)
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
     struct report_answer *answer = report_run_answer(result);
-    if (answer == NULL) {
-        json_decref(warnings);
-        return NULL;
-    }
     const double days = result->strategy_count == 0 ? (double)NAN : report_horizon_of(result).days_left;
     json_t *object = CLI_OBJECT(
         {"run", run == 0 ? json_null() : json_integer(run)}, {"scenario", json_string(result->scenario_name)},
@@ -542,7 +538,7 @@ static void print_expects(const struct lab_result *result, bool has_colour)
 bool cli_print_result(const struct lab_result *result, struct sim_error *error)
 {
     struct report_answer *answer = report_run_answer(result);
-    json_t *rows = answer == NULL ? NULL : strategies_of(result, answer);
+    json_t *rows = strategies_of(result, answer);
     if (rows == NULL) {
         report_answer_free(answer);
         return sim_fail_memory(error);

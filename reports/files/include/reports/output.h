@@ -52,7 +52,7 @@ bool report_output(const char *const *paths, const struct report_bytes *contents
                    struct sim_error *error);
 /* The path FOLDER/SCENARIO-CHART.EXT of a file of a result (reports/reports.h); without -CHART when chart is
  * NULL. is_tuned: SCENARIO-tune-CHART, so that the charts of a run are not overwritten. The caller must free
- * it; NULL when out of memory. */
+ * it. */
 char *report_output_path(const char *folder, const char *scenario, bool is_tuned, const char *chart,
                          const char *extension);
 

@@ -209,15 +209,13 @@ static bool load_answer(struct store *store, int64_t run, json_t **out, struct s
 }
 
 /* Printed on stderr, since stdout lists the files. */
-static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
+static void tell_left_out(const struct lab_result *result)
 {
     struct report_files lines;
-    if (!report_left_out(result, &lines, error))
-        return false;
+    report_left_out(result, &lines);
     for (size_t i = 0; i < lines.count; i++)
         cli_print_line(stderr, "left out: ", lines.paths[i]);
     report_files_free(&lines);
-    return true;
 }
 
 static bool report(const struct cli_args *args, struct sim_error *error)
@@ -233,8 +231,9 @@ static bool report(const struct cli_args *args, struct sim_error *error)
                    (answer == NULL || cli_contest_draw(answer, &charts, error));
     if (is_fine) {
         const struct cli_page page = {stored.result, &stored.info, args->database, answer};
-        is_fine =
-            cli_page_write(&charts, &page, error) && (args->is_quiet || tell_left_out(stored.result, error));
+        is_fine = cli_page_write(&charts, &page, error);
+        if (is_fine && !args->is_quiet)
+            tell_left_out(stored.result);
     }
     cli_stored_close(&stored);
     json_decref(answer);
