@@ -104,33 +104,36 @@ run() { # preset, arguments for ctest
 
 if [[ -n $excluded ]]; then
     # Each test of a library runs once: under the sanitizers, or optimised if it would take long there. The sanitized
-    # tests are built and run at low priority in a separate process group, and their output is printed last.
-    said=$(mktemp)
+    # tests are built and run at low priority in a separate process group, and their output is printed last. So are the
+    # tests with threads, under ThreadSanitizer, which finds data races.
+    said=$(mktemp) ended=$(mktemp)
     set -m
     (
         built_by=(nice -n 15) tested_by=(nice -n 5) targets=(--target tests_sanitized)
         attempt sanitized -L '^sanitized$' "$@"
+        echo "sanitized $?" >>"$ended"
+        if (($# == 0)); then
+            targets=(--target lab_crew_test lab_sweep_test)
+            attempt tsan -L '^threads$'
+            echo "tsan $?" >>"$ended"
+        fi
     ) >"$said" 2>&1 &
     meanwhile=$!
     set +m
-    trap 'kill -- -"$meanwhile" 2>/dev/null; rm -f "$said"' EXIT
+    trap 'kill -- -"$meanwhile" 2>/dev/null; rm -f "$said" "$ended"' EXIT
     targets=(--target tests_optimised)
     run test -LE '^(slow|sanitized)$' "$@"
-    wait "$meanwhile"
-    status=$?
-    trap 'rm -f "$said"' EXIT
+    wait "$meanwhile" || echo "sanitized $?" >>"$ended" # it was killed
+    trap 'rm -f "$said" "$ended"' EXIT
     cat "$said"
-    settle sanitized "$status"
+    while read -r preset status; do
+        settle "$preset" "$status"
+    done <"$ended"
 else
     run release "$@"
     mapfile -t elsewhere < <(printf '%s\n' -LE '^(repository|screen|mpi)$')
     run clang "${elsewhere[@]}" "$@"
     run asan "${elsewhere[@]}" "$@"
-fi
-# Tests with threads run under ThreadSanitizer, which finds data races.
-if [[ -z $excluded ]] && (($# == 0)); then
-    targets=(--target lab_crew_test lab_sweep_test)
-    run tsan -L '^threads$'
 fi
 
 echo

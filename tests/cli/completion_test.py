@@ -15,6 +15,7 @@ import unittest
 SHARE = os.path.abspath(sys.argv.pop(2))
 
 from program import PROGRAM, SMALL, ProgramTest, program_environment  # noqa: E402
+from share import part  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 BASH = os.path.join(SHARE, "bash-completion", "completions", "bucketlab")
@@ -181,11 +182,11 @@ class CompletionTest(ProgramTest):
         self.store_runs("bucketlab.db")
         terminal = self.zsh()
         self.zsh_offers(terminal, "bucketlab ", self.commands() | {"help", "--help", "--version"})
-        for command in sorted(self.commands()):
+        for command in part(sorted(self.commands())):
             options = self.options_of(command)
             text = self.zsh_offers(terminal, f"bucketlab {command} --", options)
             self.assertLessEqual(set(re.findall(r"^ *(--\S+) +-- ", text, re.M)), options)
-        for words, values in VALUES:
+        for words, values in part(VALUES):
             if len(values) > 1:
                 self.zsh_offers(terminal, f"bucketlab {' '.join(words)} ", values)
         self.zsh_offers(terminal, "bucketlab run x --set strategies.time.", {"strategies.time.window="})
@@ -213,9 +214,9 @@ class CompletionTest(ProgramTest):
         self.store_runs("a b.db")
         self.assertEqual(self.fish("bucketlab "), self.commands() | {"help"})
         self.assertEqual(self.fish("bucketlab --"), {"--help", "--version"})
-        for command in sorted(self.commands()):
+        for command in part(sorted(self.commands())):
             self.assertEqual(self.fish(f"bucketlab {command} --"), self.options_of(command), command)
-        for words, values in VALUES:
+        for words, values in part(VALUES):
             self.assertEqual(self.fish(f"bucketlab {' '.join(words)} "), values)
         self.assertEqual(self.fish("bucketlab run --set strategies.hash.b"), {"strategies.hash.buckets="})
         self.assertIn("latency.read.p99", self.fish("bucketlab diff --metric latency."))

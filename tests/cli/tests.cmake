@@ -63,7 +63,7 @@ set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)
 
 add_test(NAME cli/resume_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900 COST 60)
+set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900)
 
 # Files that the build makes from the tables of commands and options.
 foreach(name manual completion)

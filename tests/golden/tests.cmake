@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_test(NAME golden/digest_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
                                          $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR})
-set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest COST 60)
+set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest)
 add_test(NAME golden/digest_both_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
                                               $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR} --both)
 set_tests_properties(golden/digest_both_test PROPERTIES TIMEOUT 900 LABELS "slow;digest")

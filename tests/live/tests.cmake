@@ -6,6 +6,6 @@ target_link_libraries(live_host PRIVATE bucketlab_flags bucketing PkgConfig::SQL
 add_test(NAME live/sqlite_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/sqlite.py $<TARGET_FILE:live_host>
          $<TARGET_FILE:bucketlab> --protocols guarded,unsafe,lease --rows 3000 --kills 6
          WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(live/sqlite_test PROPERTIES TIMEOUT 300 COST 8)
+set_tests_properties(live/sqlite_test PROPERTIES TIMEOUT 300)
 # The page shows the stored figures.
 add_test(NAME live/page_test COMMAND ${python} ${PROJECT_SOURCE_DIR}/docs/live.py --check)

@@ -8,6 +8,7 @@ import unittest
 from mpirun import MPIRUN, PROBE, MpiTest, steady
 import program
 from program import SMALL
+from share import part
 
 
 class RanksTest(MpiTest):
@@ -16,7 +17,7 @@ class RanksTest(MpiTest):
         self.write("s.yaml", SMALL)
 
     def test_orders_numbers_and_results_arrive_whole(self):
-        for ranks in (2, 5):
+        for ranks in part((3, 2, 5)):
             code, out, err = self.run_ranks(ranks, command=[PROBE])
             self.assertEqual((out, err), ("fine\n", ""))
             self.assertNotEqual(code, 0, "at the end rank 0 has left the others behind")
@@ -28,12 +29,12 @@ class RanksTest(MpiTest):
                               r"everywhere\n\Z")
 
     def test_wrong_usage_is_reported_once(self):
-        for words, code, line in ((["run", "s.yaml", "--bogus"], 2, "'run' has no option '--bogus'"),
-                                  (["run", "none.yaml"], 2, "none.yaml:1:1: cannot be opened"),
-                                  (["sweep", "s.yaml"], 2, "sweep"),
-                                  ([], 2, "usage")):
-            actual, out, err = self.run_ranks(2, *words)
-            self.assertEqual((actual, out), (code, ""), err)
+        for words, line in part([(["run", "s.yaml", "--bogus"], "'run' has no option '--bogus'"),
+                                 (["run", "none.yaml"], "none.yaml:1:1: cannot be opened"),
+                                 (["sweep", "s.yaml"], "sweep"),
+                                 ([], "usage")]):
+            code, out, err = self.run_ranks(2, *words)
+            self.assertEqual((code, out), (2, ""), err)
             self.assertEqual(err.count(line) > 0, True, err)
             if words:
                 self.assertEqual(err.count("\n"), 1, err)
@@ -47,7 +48,7 @@ class RanksTest(MpiTest):
         commands = [["run", "t.yaml", "--json", "--quiet", "--no-charts"], ["replay", "last", "--quiet"], ["runs"],
                     ["show", "last", "--json"], ["check", "s.yaml", "--json", "--quiet"],
                     ["odds", "--bits", "4", "--threshold", "9"], ["--version"], ["sweep", "--help"]]
-        for words in commands:
+        for words in part(commands):
             has_database = words[0] in ("run", "replay", "runs", "show", "check")
             alone = self.run_program(*words, *(["--db", "one.db"] if has_database else []))
             several = self.run_ranks(2, *words, *(["--db", "many.db"] if has_database else []))

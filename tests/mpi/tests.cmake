@@ -17,7 +17,7 @@ if(TARGET sim_ranks_mpi)
              COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${script}_test.py $<TARGET_FILE:bucketlab_mpi>
                      $<TARGET_FILE:bucketlab_mpi_bold> $<TARGET_FILE:mpi_ranks_probe> ${slow}
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-    set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun COST 40)
+    set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun)
   endforeach()
   # All golden digests, with three processes.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/three_ranks

@@ -42,7 +42,7 @@ class Browser:
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="bucketlab-chromium-")
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        self.session = self.chromium = None
+        self.session = self.chromium = self.is_read = None
         chromium, driver = programs()
         # If this process is killed, chromedriver is killed too, and Chromium ends when its pipe closes.
         self.driver = subprocess.Popen([driver, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -98,8 +98,12 @@ class Browser:
         """Sends a command of the DevTools protocol."""
         return self.send("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
-    def open(self, path):
-        """Opens a file, without the logs of the former page."""
+    def open(self, path, is_read=False):
+        """Opens a file, without the logs of the former page; a file that is only read once for all its readers
+        in a row."""
+        if is_read and self.is_read == path:
+            return
+        self.is_read = path if is_read else None
         self.logs("browser")
         self.logs("performance")
         self.send("POST", f"{self.session}/url", {"url": pathlib.Path(path).as_uri()})

@@ -80,7 +80,7 @@ class ColumnsTest(PageTest):
     def test_cells_are_those_of_the_database(self):
         checked = 0
         for run, name in enumerate(NAMES, 1):
-            self.open(name)
+            self.look(name)
             metrics = [metric for metric, _ in self.browser.run(HEADS)]
             stored = {(label, metric): value for label, metric, value in self.pages.rows(
                 "SELECT label, metric, value FROM strategy_metrics WHERE run = ?", run)}
@@ -96,7 +96,7 @@ class ColumnsTest(PageTest):
         self.assertGreaterEqual(checked, 100)
 
     def test_shown_text_is_the_stored_text(self):
-        self.open("stream")
+        self.look("stream")
         cells = self.browser.run("return [...document.querySelectorAll('.sortable tbody td[data-value][title]')]"
                                  ".map(cell => [cell.dataset.value, cell.title, cell.textContent])")
         self.assertGreater(len(cells), 50)

@@ -57,7 +57,7 @@ def whole(text):
 class FiguresTest(PageTest):
     def hints(self, run, chart):
         """The hints of a chart with their panels, those of each kind parsed by its pattern."""
-        self.open(NAMES[run - 1])
+        self.look(NAMES[run - 1])
         labels = [label for label, in self.pages.rows("SELECT label FROM strategy WHERE run = ?", run)]
         found = self.browser.run(HINTS, f"chart-{chart}-svg", labels)
         self.assertGreater(len(found), 0, chart)
@@ -145,7 +145,7 @@ class FiguresTest(PageTest):
 
     def test_csv_of_a_chart_has_what_it_shows(self):
         def rows_of(name, chart):
-            self.open(name)
+            self.look(name)
             link = self.browser.run("return document.querySelector(`#chart-${arguments[0]} .csv a`).href", chart)
             text = urllib.parse.unquote(link.partition(",")[2])
             return list(csv.DictReader(io.StringIO(text, newline="")))
@@ -168,7 +168,7 @@ class FiguresTest(PageTest):
             self.assertAlmostEqual(float(row["cost in inserts per 1000 rows (log scale)"]) / costs[row["setting"]], 1,
                                    delta=1e-9)
         for name in self.names():
-            self.open(name)
+            self.look(name)
             self.assertEqual(self.browser.run("return [...document.querySelectorAll('section.chart')].filter("
                                               "chart => !chart.querySelector('.csv a[download]')).length"), 0)
 

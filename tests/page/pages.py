@@ -121,6 +121,10 @@ class PageTest(unittest.TestCase):
     def open(self, name):
         self.browser.open(self.pages.paths[name])
 
+    def look(self, name):
+        """Opens a page for a test that only reads it, which may be the page that the last look opened."""
+        self.browser.open(self.pages.paths[name], is_read=True)
+
     def names(self):
         """The names of the pages to open: all, or the next one for each test in turn."""
         return NAMES if SHARE == 1 else [NAMES[next(self.turns) % len(NAMES)]]
