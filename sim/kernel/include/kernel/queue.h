@@ -114,7 +114,7 @@ struct sim_queue_sources {
 #define SIM_QUEUE_SOURCES_MAX (1u << SIM_QUEUE_SOURCE_BITS)
 #define SIM_QUEUE_SINCE_MAX   (UINT64_MAX >> SIM_QUEUE_SOURCE_BITS)
 /* The most items that are a sorted array. */
-#define SIM_QUEUE_FEW 16u
+#define SIM_QUEUE_FEW 48u
 
 /* Called for a waiting event that comes after `buckets` (2, 1 or 0) further buckets with events. */
 typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
