@@ -118,7 +118,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
 
 void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nodes)
 {
-    if (into->rows > 0 || into->reads.partitions.count > 0 || into->out_of_memory) {
+    if (into->rows > 0 || into->reads.partitions.count > 0 || into->reads.before > 0 || into->out_of_memory) {
         lab_tally_merge(into, from, nodes);
         return;
     }
