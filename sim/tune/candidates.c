@@ -134,7 +134,7 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
     const struct lab_settings *settings = &entrant->strategy.settings;
     const enum bk_kind kind = settings->strategy.kind;
     entrant->requirements = lab_requirements(settings);
-    entrant->is_endless = !lab_kind_ends(kind) && !tune_rows_stop(contest->scenario, contest->outlook.days);
+    entrant->is_endless = !lab_kind_ends(kind) && !contest->rows.expire;
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     bound_load(contest, entrant);
     if (kind == BK_PROBABILISTIC)
@@ -393,8 +393,7 @@ static void climb_hash(const struct tune_contest *contest, const struct bk_strat
     (void)template;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (int turn = tune_rows_stop(contest->scenario, contest->outlook.days) ? 1 : 2;
-         buckets > 1 && turn <= 2; turn++)
+    for (int turn = contest->rows.expire ? 1 : 2; buckets > 1 && turn <= 2; turn++)
         add(out, bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), next(out)));
 }
 

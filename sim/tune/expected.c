@@ -627,11 +627,6 @@ double tune_growth_rate_at(const struct tune_growth *growth, double days, double
 
 /* --- the horizon */
 
-bool tune_rows_stop(const struct lab_scenario *scenario, double days)
-{
-    return scenario->row_ttl_ns > 0 && (double)scenario->row_ttl_ns <= days * (double)SIM_DAY;
-}
-
 /* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
 static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_t bytes)
 {

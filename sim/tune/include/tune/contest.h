@@ -27,6 +27,7 @@ struct tune_rows {
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most */
     int64_t lasts_ns;
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
+    bool expire;       /* some do within the run, so that partitions without end stop growing */
 };
 
 enum tune_figure {

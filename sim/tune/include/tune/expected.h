@@ -73,8 +73,6 @@ struct tune_outlook {
 
 /* The unbucketed_days of an outlook whose other members are set. */
 double tune_unbucketed_days(const struct tune_outlook *outlook);
-/* Whether partitions that never close stop growing within the run, since their rows expire. */
-bool tune_rows_stop(const struct lab_scenario *scenario, double days);
 /* Days from the first row until a partition exceeds a limit; infinity: never; NaN: not known.
  * seen_days: when one did (the metric partitions.first_over_days); NaN: none did. rows_most, bytes_most: of
  * the largest partition. Otherwise for partitions without end it is the median of the first passage by their
