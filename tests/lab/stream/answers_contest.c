@@ -461,7 +461,7 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const double limit = rows->limit_rows, lasts_ns = (double)rows->lasts_ns;
     const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
     const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
-    const bool stops = answer->scenario->row_ttl_ns > 0 && (double)answer->scenario->row_ttl_ns <= lasts_ns;
+    const bool stops = twin_or_zero(twin_metric(&answer->result->strategies[0], "rows.expired")) > 0;
     double buckets = 1;
     out->count = 0;
     for (int i = 0; kind == BK_TIME && i < 21; i++) {
@@ -629,10 +629,77 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
            twin_differs(answer, "tune: the pilot's totals differ");
 }
 
+/* Of drawn seeds: the worst figures, and the mean, with its interval by Student's distribution; and demands
+ * that the mean meets exactly, or misses. */
+static bool check_drawn(const struct answer *answer, const struct tune_contest *contest)
+{
+    struct sim_random *random = answer->random;
+    struct tune_seen seen[4] = {{.closed = 0}}, worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
+    struct tune_entrant entrant = {.seen = seen, .seeds = 1 + (uint32_t)sim_random_below(random, 4)};
+    struct tune_contest other = *contest;
+    struct lab_facts known = {.partitions = 0};
+    struct lab_judgment judgment;
+    enum tune_demand failed;
+    const double n = entrant.seeds, tiny = 0.25 * (double)sim_random_below(random, 4),
+                 asks = 1 + (double)sim_random_below(random, 4);
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < entrant.seeds; i++) {
+        seen[i] = (struct tune_seen){.refused = 0.25 * (double)sim_random_below(random, 4),
+                                     .closed = sim_random_below(random, 9),
+                                     .rows_most = sim_random_below(random, 9),
+                                     .bytes_most = sim_random_below(random, 9),
+                                     .rows_at_risk = sim_random_below(random, 9),
+                                     .bytes_at_risk = sim_random_below(random, 9)};
+        const double days =
+            sim_random_below(random, 3) == 0 ? (double)NAN : (double)sim_random_below(random, 9);
+        seen[i].figures[TUNE_FIRST_OVER] = days;
+        seen[i].figures[TUNE_TINY] = tiny;
+        seen[i].figures[TUNE_PER_READ_P99] = asks;
+        seen[i].figures[TUNE_COST] = (double)sim_random_below(random, 50);
+        sum += seen[i].figures[TUNE_COST];
+        worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], days);
+        worst.refused = largest(worst.refused, seen[i].refused);
+        worst.closed += seen[i].closed;
+        worst.rows_most = seen[i].rows_most > worst.rows_most ? seen[i].rows_most : worst.rows_most;
+        worst.bytes_most = seen[i].bytes_most > worst.bytes_most ? seen[i].bytes_most : worst.bytes_most;
+        worst.rows_at_risk =
+            seen[i].rows_at_risk > worst.rows_at_risk ? seen[i].rows_at_risk : worst.rows_at_risk;
+        worst.bytes_at_risk =
+            seen[i].bytes_at_risk > worst.bytes_at_risk ? seen[i].bytes_at_risk : worst.bytes_at_risk;
+    }
+    for (uint32_t i = 0; i < entrant.seeds; i++)
+        squares += pow(seen[i].figures[TUNE_COST] - sum / n, 2);
+    const struct tune_seen told = tune_worst_of(&entrant);
+    if (!twin_is_near(told.figures[TUNE_FIRST_OVER], worst.figures[TUNE_FIRST_OVER]) ||
+        told.refused != worst.refused || told.closed != worst.closed || told.rows_most != worst.rows_most ||
+        told.bytes_most != worst.bytes_most || told.rows_at_risk != worst.rows_at_risk ||
+        told.bytes_at_risk != worst.bytes_at_risk)
+        return twin_differs(answer, "tune: the worst of %.0f drawn seeds differs", n);
+    const struct tune_sample sample = tune_figures_of(seen, entrant.seeds, TUNE_COST);
+    const struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);
+    const double half = (interval.high - interval.low) / 2, error = sqrt(squares / (n - 1) / n),
+                 chance = (1 - contest->terms.confidence) / 2;
+    if (!twin_is_near(tune_mean_of(&entrant, TUNE_COST), sum / n) || !(interval.high >= sum / n) ||
+        (n > 1 && (fabs((interval.high + interval.low) / 2 - sum / n) > 1e-9 ||
+                   (squares > 0 && fabs(twin_student_above(half / error, n - 1) - chance) > 1e-3 * chance))))
+        return twin_differs(answer, "tune: the mean of %.0f drawn seeds, or its interval, differs", n);
+    other.terms.tiny = tiny - 0.25 * (double)sim_random_below(random, 2);
+    other.terms.partitions_per_read = asks - (double)sim_random_below(random, 2);
+    const bool is_tiny = other.terms.tiny >= 0 &&
+                         other.terms.tiny<tiny, asks_many = other.terms.partitions_per_read> 0 &&
+                         other.terms.partitions_per_read < asks;
+    const enum lab_within within = tune_judge(&other, seen, entrant.seeds, &known, &judgment, &failed);
+    return ((within == LAB_EXCEEDS) == (is_tiny || asks_many) &&
+            (within != LAB_EXCEEDS || failed == (is_tiny ? TUNE_NOT_TINY : TUNE_FEW_PER_READ))) ||
+           twin_differs(answer, "tune: a share of %g tiny partitions is judged %d, %g are allowed", tiny,
+                        within, other.terms.tiny);
+}
+
 static bool check_contest(const struct answer *answer, const struct tune_contest *contest)
 {
-    bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) &&
-                   check_end(answer, contest) && check_rivals(answer, contest) &&
+    bool is_fine = check_rows(answer, contest) && check_drawn(answer, contest) &&
+                   check_chosen(answer, contest) && check_end(answer, contest) &&
+                   check_rivals(answer, contest) &&
                    (answer->scenario->engine == LAB_ENGINE_CLUSTER || check_ladders(answer, contest));
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];

@@ -155,7 +155,7 @@ bool twin_verdicts(const struct answer *answer)
 /* The judge alone, of drawn facts. */
 bool twin_judgments(const struct answer *answer)
 {
-    static const double shares[] = {0, 0, 0.01, 0.02, 0.5}, numbers[] = {0, 1e-300, 0.02, 0.05, 0.3, 2, 40};
+    static const double shares[] = {0, 0, 0.01, 0.02, 0.45}, numbers[] = {0, 1e-300, 0.02, 0.05, 0.3, 2, 40};
     struct sim_random *random = answer->random;
     for (int round = 0; round < 40; round++) {
         struct lab_limits limits = answer->scenario->limits;

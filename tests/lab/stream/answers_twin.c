@@ -23,7 +23,6 @@
 #define NEVER     1e-6  /* expected partitions above a limit */
 #define EDGES     20000
 #define ROUNDED   1e-5 /* of a figure of six digits */
-#define HEADER    100  /* bytes of a partition apart from its rows, at most */
 #define ROWS_MOST 3000 /* of a partition, and keys, for which tails are summed */
 #define KEYS_MOST 200
 
@@ -86,7 +85,7 @@ static double poisson_above(double mean, double k)
 /* --- growth and horizons */
 
 /* P(T > t) of Student's distribution: the density of its angle is a power of the cosine. */
-static double student_above(double t, double degrees)
+double twin_student_above(double t, double degrees)
 {
     const int steps = 20000;
     double above = 0, all = 0, from = atan(t / sqrt(degrees)), half = acos(0);
@@ -109,7 +108,8 @@ static double growth_of(const uint64_t *weeks, size_t count, double confidence)
     for (size_t i = count % 2; i < count % 2 + count / 2; i++)
         squares += pow(log(((double)weeks[i + count / 2] + 0.5) / ((double)weeks[i] + 0.5)) - sum / n, 2);
     double error = sqrt(squares / (n - 1) / n);
-    bool grows = sum > 0 && (error < 1e-12 || student_above(sum / n / error, n - 1) < (1 - confidence) / 2);
+    bool grows =
+        sum > 0 && (error < 1e-12 || twin_student_above(sum / n / error, n - 1) < (1 - confidence) / 2);
     return grows ? sum / n / (7 * n) : 0;
 }
 
@@ -180,6 +180,8 @@ struct future {
     const struct wl_workload *workload;
     double *run, *later; /* rows of each key in the run, and in as long a time without the daily curve */
     double parts;
+    double rows, sized_rows; /* that a partition may have; by its bytes, if their sizes are drawn */
+    double sizes, bursts;    /* relative variance of a row's bytes; of a key's rows in one time the run */
 };
 
 static double daily_until(const struct wl_workload *workload, double times)
@@ -191,25 +193,93 @@ static double daily_until(const struct wl_workload *workload, double times)
     return sum / ((double)workload->duration_ns / (double)SIM_DAY);
 }
 
-/* The median of the first passage above `limit` rows, in times the run, by its definition; after the run, if
+/* P(a partition exceeds a limit): Poisson, or normal where bursts or sizes add to the variance. */
+static double passed(const struct future *future, double mean, double drawn)
+{
+    const double limits[] = {future->rows, future->sized_rows};
+    const double variances[] = {mean + drawn, mean + mean * future->sizes + drawn};
+    double most = 0;
+    for (int i = 0; i < 2; i++) {
+        if (isfinite(limits[i]) && variances[i] > mean)
+            most = fmax(most, erfc((floor(limits[i]) + 0.5 - mean) / sqrt(2 * variances[i])) / 2);
+        else if (isfinite(limits[i]))
+            most = fmax(most, poisson_above(mean, limits[i]));
+    }
+    return fmin(1, most);
+}
+
+/* -log P(no part of a key exceeds a limit): all parts have the bursts of the key. */
+static double key_passed(const struct future *future, double mean, double drawn)
+{
+    double kept = 0, all = 0;
+    if (drawn == 0 || future->parts == 1)
+        return -future->parts * log1p(-passed(future, mean, drawn));
+    for (double z = -4; z < 4.05; z += 0.1) {
+        kept += exp(-z * z / 2) * pow(1 - passed(future, mean + z * sqrt(drawn), 0), future->parts);
+        all += exp(-z * z / 2);
+    }
+    return -log(kept / all);
+}
+
+/* The median of the first passage above a limit, in times the run, by its definition; after the run, if
  * is_after. */
-static double median_of(const struct future *future, uint64_t keys, double limit, bool is_after)
+static double median_of(const struct future *future, uint64_t keys, bool is_after)
 {
     double low = 0, high = 0, sought = log(2);
     for (int i = 0; i < 60; i++) {
         bool is_first = i == 0 && is_after, is_wide = high == 0;
         double middle = is_first ? 1 : is_wide ? fmax(1, 2 * low) : (low + high) / 2, sum = 0;
-        double more = middle <= 1 ? 0
-                                  : middle - 1 + daily_until(future->workload, middle) -
-                                        daily_until(future->workload, 1);
+        double longer = fmax(0, middle - 1),
+               more = middle <= 1
+                          ? 0
+                          : longer + daily_until(future->workload, middle) - daily_until(future->workload, 1);
         for (uint64_t key = 0; key < keys; key++) {
             double mean = future->run[key] * fmin(1, middle) + future->later[key] * more;
-            sum -= future->parts * log1p(-poisson_above(mean / future->parts, limit));
+            double pace = future->later[key] / future->parts;
+            sum += key_passed(future, mean / future->parts, future->bursts * pace * pace * longer);
         }
         sought += is_first ? sum : 0;
         *(sum < sought ? &low : &high) = middle;
     }
     return high;
+}
+
+/* The limits in rows, and what varies. Returns false where sizes have no variance. */
+static bool limits_of(const struct answer *answer, struct future *out)
+{
+    const struct lab_scenario *scenario = answer->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    const struct sim_size *size = &workload->row_bytes;
+    const double a = size->a, b = size->b, mean = sim_size_mean(size),
+                 bytes = (double)scenario->limits.partition_bytes;
+    const double squares[] = {[SIM_SIZE_CONSTANT] = a * a,
+                              [SIM_SIZE_UNIFORM] = (a * a + a * b + b * b) / 3,
+                              [SIM_SIZE_LOGNORMAL] = exp(2 * size->log_mean + 2 * b * b),
+                              [SIM_SIZE_PARETO] = b * a * a / (b - 2)};
+    out->rows =
+        scenario->limits.partition_rows > 0 ? (double)scenario->limits.partition_rows : (double)INFINITY;
+    out->sized_rows = (double)INFINITY;
+    if (workload->has_bursts) { /* the integral of the covariance of a rate that switches */
+        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
+                     share = on / (on + off), rate = share * workload->burst_factor + 1 - share,
+                     step = (workload->burst_factor - 1) / rate, memory_ns = 1 / (1 / on + 1 / off);
+        out->bursts = step * step * share * (1 - share) * 2 * memory_ns / (double)workload->duration_ns;
+    }
+    if (bytes == 0)
+        return true;
+    if (!(mean < 0x1p40) || (size->kind == SIM_SIZE_PARETO && b <= 2))
+        return false;
+    const uint64_t whole = sim_size_whole(mean),
+                   row = lab_row_bytes(
+                       &scenario->row_cost, whole,
+                       naive_stamp(&scenario->row_cost, answer->input->start_ns, answer->input->end_ns));
+    const double disk = fmax(1, (double)row + mean - (double)whole),
+                 header = (double)lab_partition_bytes(&scenario->row_cost, strlen("key-0"), 1, row);
+    const bool is_drawn = size->kind != SIM_SIZE_CONSTANT;
+    double *limit = is_drawn ? &out->sized_rows : &out->rows;
+    *limit = fmin(*limit, floor(fmax(0, bytes - header) / disk));
+    out->sizes = is_drawn ? (squares[size->kind] - mean * mean) / disk / disk : 0;
+    return true;
 }
 
 /* The moments at which windows end, from the start of the run to its end. Returns the number of windows. */
@@ -259,55 +329,39 @@ static double kept_days(const struct answer *answer)
 bool twin_endless(const struct answer *answer, const struct lab_settings *settings,
                   const struct twin_outlook *outlook, double rows, double bytes, double told)
 {
-    const struct lab_limits *limits = &answer->scenario->limits;
     const struct wl_workload *workload = &answer->scenario->workload;
     const uint64_t keys = answer->input->key_count;
-    const double room = room_of(limits, rows, bytes), days = outlook->days, kept = kept_days(answer);
-    const bool is_after = rows > 0 && room >= 1, in_bytes = limits->partition_bytes > 0;
-    double parts = settings->strategy.kind == BK_HASH ? (double)settings->strategy.of.hash.buckets : 1;
-    double small = (double)INFINITY, large = 1, most = (double)limits->partition_rows, least;
-    most = most > 0 ? most : (double)INFINITY;
-    least = most;
+    const double room = room_of(&answer->scenario->limits, rows, bytes), days = outlook->days,
+                 kept = kept_days(answer);
+    const bool is_after = rows > 0 && room >= 1;
+    struct future future = {
+        .workload = workload,
+        .parts = settings->strategy.kind == BK_HASH ? (double)settings->strategy.of.hash.buckets : 1};
     if (told > kept || (isnan(told) && isinf(kept)))
         return false;
-    if (!has_distribution(answer, settings)) {
+    if (!has_distribution(answer, settings) || !limits_of(answer, &future)) {
         const double wanted = grown(outlook->growth, days, room, false);
         return isnan(told) ? wanted > kept : twin_is_near(capped(told), capped(wanted));
     }
-    if (in_bytes && workload->row_bytes.kind == SIM_SIZE_PARETO)
-        return !(told <= 0);
-    for (size_t k = 0; in_bytes && k < keys; k++) {
-        for (size_t i = 0; i < answer->input->keys[k].count; i++) {
-            small = fmin(small, (double)answer->input->keys[k].rows[i].weight);
-            large = fmax(large, (double)answer->input->keys[k].rows[i].weight);
-        }
-    }
-    if (in_bytes) { /* with the header of a partition */
-        most = fmin(most, floor((double)limits->partition_bytes / fmax(1, small)));
-        least = fmin(least, fmax(0, floor(((double)limits->partition_bytes - HEADER) / large)));
-    }
-    if (workload->has_bursts || (in_bytes && workload->row_bytes.kind != SIM_SIZE_CONSTANT) ||
-        most > ROWS_MOST || keys > KEYS_MOST)
+    const double most = fmin(future.rows, future.sized_rows);
+    const bool is_divided = workload->has_bursts && future.parts > 1;
+    if (most > ROWS_MOST || keys > KEYS_MOST || (is_divided && most * (double)keys > 2000))
         return !(told < (is_after ? days * (1 - NEAR) : 0));
     const int64_t edges_ns[] = {answer->input->start_ns, answer->input->end_ns};
     struct wl_workload level = *workload;
-    struct future future = {.workload = workload,
-                            .run = naive_must(calloc(keys, sizeof(double))),
-                            .later = naive_must(calloc(keys, sizeof(double))),
-                            .parts = parts};
-    level.has_daily = false;
+    future.run = naive_must(calloc(keys, sizeof(double)));
+    future.later = naive_must(calloc(keys, sizeof(double)));
+    level.has_daily = level.has_bursts = false;
     for (uint64_t key = 0; key < keys; key++) {
         naive_masses(workload, key, edges_ns, 1, &future.run[key]);
         naive_masses(&level, key, edges_ns, 1, &future.later[key]);
     }
-    double early = days * median_of(&future, keys, least, is_after),
-           late = most == least ? early : days * median_of(&future, keys, most, is_after);
+    const double wanted = days * median_of(&future, keys, is_after);
     free(future.run);
     free(future.later);
     if (isnan(told))
-        return late * (1 + ROUNDED) > kept;
-    told = capped(told);
-    return told >= capped(early * (1 - ROUNDED)) && told <= late * (1 + ROUNDED);
+        return wanted * (1 + ROUNDED) > kept;
+    return fabs(capped(told) - capped(wanted)) <= ROUNDED * capped(wanted);
 }
 
 bool twin_horizon(const struct answer *answer, const struct lab_settings *settings,
@@ -337,6 +391,43 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
         wanted = fmax(outlook->whole_days, grown(growth, days, 1 / outlook->least, false));
     }
     return twin_is_near(capped(told), capped(wanted));
+}
+
+/* The horizon of a setting by drawn expectations and sizes. */
+static bool check_drawn(const struct answer *answer, const struct lab_strategy *strategy, double days,
+                        double growth)
+{
+    static const double numbers[] = {0, 1e-9, 0.02, 0.3, 2, 40, 3000, (double)INFINITY},
+                        parts[] = {0.01, 0.4, 1.5, 30};
+    struct sim_random *random = answer->random;
+    for (int round = 0; round < 8; round++) {
+        struct lab_facts facts = {.has_distribution = round > 0, .partitions = sim_random_below(random, 90)};
+        struct tune_outlook known = {.scenario = answer->scenario, .growth.per_day = growth, .days = days};
+        const double whole_days = days * parts[sim_random_below(random, 4)];
+        if (answer->scenario->trace_path != NULL && growth == 0 && round % 2 == 0)
+            known.growth.per_day = 0.01 / days;
+        known.unbucketed_days = whole_days;
+        if (answer->scenario->row_ttl_ns == 0 && facts.has_distribution)
+            facts.expected_least = numbers[sim_random_below(random, 7)];
+        facts.expected_most = fmax(facts.expected_least, numbers[sim_random_below(random, 8)]);
+        facts.expected_share = round % 3 == 0 ? (double)NAN : numbers[sim_random_below(random, 4)];
+        const uint64_t rows = 1 + sim_random_below(random, 200), bytes = 1 + sim_random_below(random, 30000);
+        const struct twin_outlook outlook = {
+            .growth = known.growth.per_day,
+            .days = days,
+            .seen = sim_random_below(random, 5) == 0 ? days / 3 : (double)NAN,
+            .rows = (double)rows,
+            .bytes = (double)bytes,
+            .most = facts.has_distribution ? facts.expected_most : (double)NAN,
+            .least = facts.expected_least,
+            .full = facts.expected_share * (double)facts.partitions,
+            .whole_days = whole_days};
+        const double told =
+            tune_first_over_days(&known, &strategy->settings, &facts, outlook.seen, rows, bytes);
+        if (!twin_horizon(answer, &strategy->settings, &outlook, told))
+            return twin_differs(answer, "%s: %.9g days are no horizon of drawn facts", strategy->label, told);
+    }
+    return true;
 }
 
 bool twin_horizons(const struct answer *answer)
@@ -371,6 +462,9 @@ bool twin_horizons(const struct answer *answer)
             !twin_is_near(twin_metric(strategy, "horizon.doubles_days"), capped(wanted)))
             return twin_differs(answer, "%s: %.9g days, %.9g unbucketed, are no horizons", strategy->label,
                                 told, outlook.whole_days);
+        if (lab_kind_ends(settings->strategy.kind) &&
+            !check_drawn(answer, &answer->scenario->strategies[i], days, growth))
+            return false;
     }
     return true;
 }
@@ -485,12 +579,39 @@ static void expected_of(const struct answer *answer, const struct lab_scenario *
     tune_expected_of(&prospect, settings, out);
 }
 
+/* The most partitions that may exceed a limit of n rows, and its expected number by them: of a key with r
+ * rows r / mean begin, one more if the mean is above the limit, and one for each time that max_age ends one.
+ * Of a key that rarely exceeds it, two at most. */
+static double counted_most(const struct answer *answer, const struct lab_settings *settings, double n,
+                           double tail)
+{
+    const struct wl_workload *workload = &answer->scenario->workload;
+    const struct bk_strategy *strategy = &settings->strategy, whole = {.kind = BK_UNBUCKETED};
+    const bool is_synthetic = answer->scenario->trace_path == NULL;
+    const double rows = (double)answer->input->rows, keys = (double)answer->input->keys_with_rows;
+    double mean = 0, left = 1;
+    for (double i = 0; left > 1e-15 && i < 20000; i++)
+        mean += left = rows_above(answer, settings, i);
+    double begun = rows / mean + (strategy->kind == BK_COUNT || mean > n + 1 ? keys : 0);
+    if (strategy->max_age_ns > 0)
+        begun = !is_synthetic
+                    ? rows
+                    : fmin(rows,
+                           begun + keys * ((double)workload->duration_ns / (double)strategy->max_age_ns + 1));
+    const double of_keys =
+        is_synthetic && workload->backfill_before_ns == 0 ? poisson_sum(answer, &whole, n) : 1;
+    return left > 1e-15 || (of_keys > 0.0099 && of_keys < 0.0101) ? (double)NAN
+           : of_keys < 0.01                                       ? fmin(tail * begun, 2 * of_keys)
+                                                                  : tail * begun;
+}
+
 static bool check_rows(const struct answer *answer, const struct lab_strategy *strategy, uint64_t limit)
 {
     struct lab_scenario scenario = *answer->scenario;
     const struct bk_strategy *core = &strategy->settings.strategy;
     struct lab_facts told;
-    double n = (double)limit, tail = rows_above(answer, &strategy->settings, n), least, most;
+    double n = (double)limit, tail = rows_above(answer, &strategy->settings, n), least, most,
+           bound = (double)NAN;
     bool is_synthetic = scenario.trace_path == NULL, has_own = wl_has_own_times(&scenario.workload);
     bool counts = !isnan(tail), is_bursty = scenario.workload.backfill_before_ns > 0 || has_own;
     scenario.limits.partition_rows = limit;
@@ -509,6 +630,7 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         const struct bk_strategy whole = {.kind = BK_UNBUCKETED};
         least = most = core->max_age_ns > 0 ? 0 : renewal_sum(answer, &strategy->settings, n);
         most = is_synthetic && poisson_sum(answer, &whole, n) < 0.0101 ? 0 : most;
+        bound = counted_most(answer, &strategy->settings, n, tail);
         if (!twin_is_near(told.expected_share,
                           fmax(tail, core->kind == BK_COUNT ? 0 : 2.2250738585072014e-308)) &&
             fabs(told.expected_share - tail) > 1e-13)
@@ -519,13 +641,14 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         least = most = poisson_sum(answer, core, n);
     }
     least = scenario.row_ttl_ns > 0 ? 0 : least;
-    bool is_tight = counts || told.expected_most <= most * (1 + NEAR) + TINY;
+    bool is_tight = counts ? isnan(bound) || fabs(told.expected_most - bound) <= bound * NEAR + TINY
+                           : told.expected_most <= most * (1 + NEAR) + TINY;
     bool is_least = counts || fabs(told.expected_least - least) <= least * NEAR + TINY;
     return (told.expected_most >= most * (1 - NEAR) - TINY &&
             told.expected_least <= least * (1 + NEAR) + TINY && is_tight && is_least) ||
-           core->max_age_ns > 0 ||
            twin_differs(answer, "%s: %.9g to %.9g partitions above %.0f rows, and %.9g to %.9g by the twin",
-                        strategy->label, told.expected_least, told.expected_most, n, least, most);
+                        strategy->label, told.expected_least, told.expected_most, n, least,
+                        counts ? bound : most);
 }
 
 /* A limit in bytes, for rows of one payload: the bounds contain those of the limits in rows between which it

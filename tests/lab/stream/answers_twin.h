@@ -86,6 +86,8 @@ __attribute__((format(printf, 2, 3))) bool twin_differs(const struct answer *ans
 double twin_metric(const struct lab_strategy_result *strategy, const char *name); /* NaN: absent */
 double twin_or_zero(double value);
 bool twin_is_near(double told, double wanted);
+/* P(T > t) of Student's distribution. */
+double twin_student_above(double t, double degrees);
 /* P(at most k of n), each with chance p. */
 double twin_binomial_upto(double k, double n, double p);
 
