@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lab/judgment.h"
-#include "lab/known.h"
 #include "parts.h"
 #include "tune/odds.h"
 

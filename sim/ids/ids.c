@@ -9,7 +9,7 @@
 #include "cassandra/token.h"
 #include "ids/ids.h"
 #include "kernel/grow.h"
-#include "lab/binomial.h"
+#include "lab/judgment.h"
 #include "workload/csv.h"
 #include "workload/trace.h"
 

@@ -12,7 +12,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 
-#include "lab/binomial.h"
+#include "lab/judgment.h"
 
 #define TIE (256 * DBL_EPSILON) /* approximately the error of a tail, 5.7e-14 */
 

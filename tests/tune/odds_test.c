@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/binomial.h"
+#include "lab/judgment.h"
 #include "tune/odds.h"
 
 #define ACCURACY 1e-10

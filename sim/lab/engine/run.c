@@ -16,10 +16,8 @@
 #include "lab/result.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
-#include "lab/stored.h"
 #include "lab/stream.h"
 #include "lab/tally.h"
-#include "lab/tuples.h"
 
 /* "chat.yaml:14:5", or the option that has the expectation. */
 #define PLACE_SIZE 32

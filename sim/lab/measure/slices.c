@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Collects a timeline: a coarse histogram of partition sizes for each slice of time. */
-#include "lab/slices.h"
+#include "lab/tally.h"
 
 #include <assert.h>
 #include <stdlib.h>

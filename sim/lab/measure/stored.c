@@ -11,8 +11,7 @@
 #include "kernel/random.h"
 #include "kernel/sampler.h"
 #include "kernel/time.h"
-#include "lab/stored.h"
-#include "lab/tuples.h"
+#include "lab/tally.h"
 
 static void add_column(struct lab_values *values, const struct lab_design *design, uint8_t position)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A hash table from tuples of numbers to values. */
-#include "lab/tuples.h"
+#include "lab/tally.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "kernel/sampler.h"
-#include "lab/binomial.h"
 #include "lab/judgment.h"
 
 #define TWO_PI 6.283185307179586476925

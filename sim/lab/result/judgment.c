@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lab/known.h"
-
 static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);

@@ -2,7 +2,7 @@
 /* Derives bounds from observed sizes. A percentile p of value v says two things: at least p of the pieces
  * have at most v bytes, and fewer than p of them have at most the lower end of v's bucket. Min is the lower
  * end of the smallest bucket plus 1, and Max the upper end of the largest. */
-#include "lab/known.h"
+#include "lab/judgment.h"
 
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "lab/metric.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
-#include "lab/stored.h"
 #include "lab/tally.h"
 #include "workload/workload.h"
 

@@ -10,7 +10,6 @@
 #include "kernel/text.h"
 #include "lab/drift.h"
 #include "lab/judgment.h"
-#include "lab/known.h"
 #include "lab/metric.h"
 #include "lab/result.h"
 

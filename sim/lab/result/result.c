@@ -11,7 +11,6 @@
 #include "kernel/text.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
-#include "lab/stored.h"
 #include "lab/tally.h"
 
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value)

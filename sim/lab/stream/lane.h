@@ -15,7 +15,6 @@
 #include "bucketing/bucketing.h"
 #include "cassandra/ring.h"
 #include "lab/scenario.h"
-#include "lab/stored.h"
 #include "lab/tally.h"
 
 /* A partition of a key in its book. */

@@ -9,7 +9,7 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "lab/stored.h"
+#include "lab/tally.h"
 #include "stream.h"
 
 /* The greatest row size that a trace or a scenario may have. Larger draws from the tail of a distribution are

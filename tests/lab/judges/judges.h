@@ -10,7 +10,7 @@
 #include "cluster_view.h"
 #include "events.h"
 #include "idgen.h"
-#include "lab/tuples.h"
+#include "lab/tally.h"
 #include "oracles.h"
 
 /* --- What the judges remember. */

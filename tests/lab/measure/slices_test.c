@@ -13,7 +13,7 @@
 
 #include "kernel/random.h"
 #include "kernel/time.h"
-#include "lab/slices.h"
+#include "lab/tally.h"
 
 #define COUNT 20000u
 #define START (1767225600 * SIM_SECOND) /* 2026-01-01 */

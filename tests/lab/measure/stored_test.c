@@ -21,8 +21,7 @@
 #include "kernel/time.h"
 #include "lab/result.h"
 #include "lab/run.h"
-#include "lab/stored.h"
-#include "lab/tuples.h"
+#include "lab/tally.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define TEXT_SIZE    160

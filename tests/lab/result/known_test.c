@@ -13,7 +13,7 @@
 
 #include "cassandra/estimated_histogram.h"
 #include "kernel/random.h"
-#include "lab/known.h"
+#include "lab/judgment.h"
 
 static const char *const names[WL_OBSERVED_POINTS] = {"min", "p50", "p75", "p95", "p98", "p99", "max"};
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lab/drift.h"
-#include "lab/known.h"
+#include "lab/judgment.h"
 #include "lab/metric.h"
 
 /* --- verdicts */

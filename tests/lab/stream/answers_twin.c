@@ -12,7 +12,7 @@
 
 #include "kernel/time.h"
 #include "lab/metric.h"
-#include "lab/stored.h"
+#include "lab/tally.h"
 #include "tune/expected.h"
 #include "tune/odds.h"
 #include "workload/workload.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernel/time.h"
-#include "lab/stored.h"
+#include "lab/tally.h"
 #include "naive.h"
 
 struct stored_row {

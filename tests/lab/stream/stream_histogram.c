@@ -8,7 +8,7 @@
 
 #include "kernel/random.h"
 #include "lab/histogram.h"
-#include "lab/tuples.h"
+#include "lab/tally.h"
 #include "stream_distribution.h"
 
 #define PARTS_MOST 3u

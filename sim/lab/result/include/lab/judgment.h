@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The judge: turns what is known of a strategy's partitions into one value, and chooses between strategies.
- * `run`, `tune`, `import`, `show`, `check`, `sweep`, the page, charts and JSON all ask this judge.
+/* The judge: turns what is known of a strategy's partitions into one value, and chooses between
+ * strategies. `run`, `tune`, `import`, `show`, `check`, `sweep`, the page, charts and JSON all ask this
+ * judge.
  *
  * What is known decides in this order:
  *  1. nothing of a size that has a limit: not judged;
@@ -144,5 +145,52 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
  * strategy to choose by lab_choose_from(), or SIZE_MAX: there is none, the scenario has no limits, or `tune`
  * has chosen from more than one run. */
 size_t lab_choose(const struct lab_result *result, struct lab_score *scores);
+
+/* --- what a file of observed sizes says about the limits. A list of all partitions gives the share above a
+ * limit; percentiles are ends of the buckets of Cassandra's histogram, so they give bounds; a list of the
+ * largest partitions says nothing about the others. All is derived from what the database keeps of a
+ * strategy. */
+
+enum lab_known_by {
+    LAB_KNOWN_NOTHING,     /* the file has no sizes in this unit, so a limit in this unit cannot be judged */
+    LAB_KNOWN_EXACTLY,     /* the size of each partition */
+    LAB_KNOWN_PERCENTILES, /* of the pieces of partitions in sstables; a partition may have several */
+    LAB_KNOWN_LARGEST      /* the sizes of some partitions, the largest; not how many others there are */
+};
+
+struct lab_known {
+    enum lab_known_by by;
+    double over_least, over_most; /* bounds of the share of partitions above the limit; 0 and 1: not known */
+    uint64_t largest_least, largest_most; /* bounds of the largest partition; 0 and UINT64_MAX: not known */
+    uint64_t over, listed; /* partitions of the list above the limit, and all of the list; 0 for percentiles
+                              and for nothing */
+};
+
+/* What is known of an observed strategy's sizes in one unit, and of the share above the limit in this unit.
+ * Without such a limit no partition counts as above it. */
+struct lab_known lab_known_of(const struct lab_strategy_result *observed, const struct lab_limits *limits,
+                              enum lab_size_unit unit);
+
+/* One of the points of tablehistograms, as two bounds: at least `share` of the pieces have at most `size`
+ * bytes, and at least `share_above` have more than `above`. 0 for `above` says nothing. */
+struct lab_known_step {
+    uint64_t size, above;
+    double share, share_above;
+};
+/* Fills out[WL_OBSERVED_POINTS], in ascending order of size; false when the strategy has other sizes. */
+bool lab_known_steps(const struct lab_strategy_result *observed, struct lab_known_step *out);
+
+/* --- the binomial distribution with full relative accuracy in both tails, for n up to 2^64 - 1. `tune` and
+ * the bounds of a share use it.
+ *
+ * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15), and on underflow
+ * they call the error handler, which aborts. Here the probability at k is Loader's saddle-point form, and the
+ * rest of the tail is a sum of positive terms or, if that sum were long, an integral of a positive function.
+ * Source: C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000. */
+
+/* X ~ Binomial(n, p), 0 < p <= 1. */
+double lab_binomial_pmf(uint64_t n, uint64_t k, double p);   /* P(X = k) */
+double lab_binomial_lower(uint64_t n, uint64_t k, double p); /* P(X <= k) */
+double lab_binomial_upper(uint64_t n, uint64_t k, double p); /* P(X >= k) */
 
 #endif

@@ -15,7 +15,6 @@
 #include "lab/histogram.h"
 #include "lab/oracle.h"
 #include "lab/scenario.h"
-#include "lab/slices.h"
 #include "lab/tally.h"
 
 #define LAB_METRIC_NAME_SIZE 64

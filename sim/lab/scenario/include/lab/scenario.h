@@ -275,7 +275,7 @@ struct lab_tune {
  * LAB_ENGINE_AUTO. */
 enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_THINNED, LAB_ENGINE_CLUSTER };
 
-/* Whether the stream engine keeps what the table stores (lab/stored.h). The partitions of a table that can be
+/* Whether the stream engine keeps what the table stores (lab/tally.h). The partitions of a table that can be
  * thinned are those of the strategy. */
 #define LAB_KEEPS_STORED(scenario) ((scenario)->design.is_given && (scenario)->engine != LAB_ENGINE_THINNED)
 
