@@ -52,7 +52,12 @@ void ranks_end(struct ranks *ranks, int code)
 }
 
 /* There is no other rank to share work with. */
-bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
+bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
+{
+    abort();
+}
+
+int64_t ranks_elapsed_ns(const struct ranks *ranks)
 {
     abort();
 }
@@ -62,19 +67,19 @@ uint64_t ranks_draw(struct ranks *ranks)
     abort();
 }
 
-void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working)
+void ranks_close(struct ranks *ranks)
 {
     abort();
 }
 
-const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note *mine,
-                                    bool (*is_stopped)(const void *context), const void *context,
-                                    struct sim_error *error)
+void ranks_rest(struct ranks *ranks)
 {
     abort();
 }
 
-bool ranks_has_met(const struct ranks *ranks)
+const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
+                                      bool (*is_stopped)(const void *context), const void *context,
+                                      struct sim_error *error)
 {
     abort();
 }

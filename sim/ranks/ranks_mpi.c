@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The implementation over MPI. In: the processes that mpirun started. It keeps a window of rank 0 with the
- * counter, and the notes of the last meeting. Out: orders by broadcast, notes by all-gather, numbers by
- * fetch-and-add, and bytes in parts.
+ * counter, and the notes of the last gathering. Out: orders by broadcast, numbers by fetch-and-add, notes by
+ * gather, and bytes in parts.
  *
  * MPI's own waits would keep a processor busy, so each collective is begun without waiting and then polled,
  * with sleeps in between. Several threads call MPI, one at a time, under a lock. Over a network, other ranks
- * reach the counter only while rank 0 is within MPI, so rank 0 polls more often. */
+ * reach the counter only while rank 0 is within MPI, so rank 0 polls while its threads work. */
 #define _GNU_SOURCE
 #include "ranks/ranks.h"
 
@@ -22,9 +22,8 @@
 #define TAG        1
 #define PART_BYTES ((uint64_t)1 << 26)
 #define LEAVING    UINT64_MAX /* the size of the order with which rank 0 leaves */
-/* Time between meetings, between two polls, and between two looks whether mpirun lives; how long a stopped
- * rank 0 still waits for the others. */
-#define MEETING_NS   INT64_C(50000000)
+/* Time between two polls, and between two looks whether mpirun lives; how long a stopped rank 0 still waits
+ * for the others. */
 #define POLL_LEAST   INT64_C(20000)
 #define POLL_MOST    INT64_C(1000000)
 #define REST_MOST    INT64_C(2000000)
@@ -40,13 +39,13 @@ struct about {
 struct ranks {
     uint32_t count, own;
     struct about *about;      /* of each rank */
-    struct ranks_note *notes; /* of each rank, as of the last meeting */
+    struct ranks_note *notes; /* of each rank, on rank 0 */
     MPI_Win window;
     uint64_t *counter; /* on rank 0 */
     pid_t parent;      /* the process that launched this one */
-    int64_t parent_ns, shared_ns, met_ns;
+    int64_t parent_ns, shared_ns;
     pthread_mutex_t lock; /* of MPI */
-    bool is_joined, has_met;
+    bool is_joined;
     _Atomic bool is_lost;
     char why[MPI_MAX_ERROR_STRING];
 };
@@ -148,20 +147,23 @@ static bool move_parts(struct ranks *ranks, const struct ranks_bytes *bytes, uin
     return true;
 }
 
-bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
+/* Sets the counter. With the lock held. */
+static void count_from(struct ranks *ranks, uint64_t first)
+{
+    uint64_t before;
+    MPI_Fetch_and_op(&first, &before, MPI_UINT64_T, 0, 0, MPI_REPLACE, ranks->window);
+    MPI_Win_flush(0, ranks->window);
+}
+
+bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
 {
     MPI_Request request;
     uint64_t size = order->size;
     if (ranks->is_lost)
         return false;
-    ranks->has_met = false;
     pthread_mutex_lock(&ranks->lock);
-    if (ranks->own == 0) { /* the others draw no number before they have the order */
-        const uint64_t zero = 0;
-        uint64_t before;
-        MPI_Fetch_and_op(&zero, &before, MPI_UINT64_T, 0, 0, MPI_REPLACE, ranks->window);
-        MPI_Win_flush(0, ranks->window);
-    }
+    if (ranks->own == 0) /* the others draw no number before they have the order */
+        count_from(ranks, first);
     int code = MPI_Ibcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
     pthread_mutex_unlock(&ranks->lock);
     if (!finish(ranks, code, &request, IDLE_MOST, NULL, NULL) || size == LEAVING)
@@ -173,8 +175,13 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
             _exit(SIM_ERROR_ENVIRONMENT);
         }
     }
-    ranks->met_ns = ranks->shared_ns = now_ns();
+    ranks->shared_ns = now_ns();
     return move_parts(ranks, order, 0);
+}
+
+int64_t ranks_elapsed_ns(const struct ranks *ranks)
+{
+    return now_ns() - ranks->shared_ns;
 }
 
 uint64_t ranks_draw(struct ranks *ranks)
@@ -188,39 +195,35 @@ uint64_t ranks_draw(struct ranks *ranks)
     return is_fine ? drawn : UINT64_MAX;
 }
 
-void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working)
+void ranks_close(struct ranks *ranks)
 {
-    while (*working > 0 && !ranks->is_lost && now_ns() - ranks->met_ns < MEETING_NS) {
-        int is_there;
-        pthread_mutex_lock(&ranks->lock);
-        if (ranks->own == 0)
-            check(ranks, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE));
-        pthread_mutex_unlock(&ranks->lock);
-        doze(ranks, ranks->shared_ns, REST_MOST);
-    }
+    pthread_mutex_lock(&ranks->lock);
+    count_from(ranks, RANKS_CLOSED);
+    pthread_mutex_unlock(&ranks->lock);
 }
 
-const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note *mine,
-                                    bool (*is_stopped)(const void *context), const void *context,
-                                    struct sim_error *error)
+void ranks_rest(struct ranks *ranks)
+{
+    int is_there;
+    pthread_mutex_lock(&ranks->lock);
+    check(ranks, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE));
+    pthread_mutex_unlock(&ranks->lock);
+    doze(ranks, ranks->shared_ns, REST_MOST);
+}
+
+const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
+                                      bool (*is_stopped)(const void *context), const void *context,
+                                      struct sim_error *error)
 {
     MPI_Request request;
     pthread_mutex_lock(&ranks->lock);
-    int code = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, ranks->notes, sizeof *mine, MPI_BYTE,
-                              MPI_COMM_WORLD, &request);
+    int code = MPI_Igather(mine, sizeof *mine, MPI_BYTE, ranks->notes, sizeof *mine, MPI_BYTE, 0,
+                           MPI_COMM_WORLD, &request);
     pthread_mutex_unlock(&ranks->lock);
-    ranks->has_met = true;
-    if (!finish(ranks, code, &request, POLL_MOST, is_stopped, context)) {
-        fail_lost(ranks, error);
-        return NULL;
-    }
-    ranks->met_ns = now_ns();
-    return ranks->notes;
-}
-
-bool ranks_has_met(const struct ranks *ranks)
-{
-    return ranks->has_met;
+    if (finish(ranks, code, &request, POLL_MOST, is_stopped, context))
+        return ranks->notes;
+    fail_lost(ranks, error);
+    return NULL;
 }
 
 bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error)
@@ -353,7 +356,7 @@ void ranks_end(struct ranks *ranks, int code)
     if (ranks == NULL)
         return;
     if (!ranks->is_joined || code > 128 ||
-        (ranks->own == 0 && !ranks_share(ranks, &(struct ranks_bytes){NULL, LEAVING}) && ranks->is_lost)) {
+        (ranks->own == 0 && !ranks_share(ranks, &(struct ranks_bytes){NULL, LEAVING}, 0) && ranks->is_lost)) {
         fflush(NULL);
         _exit(code);
     }

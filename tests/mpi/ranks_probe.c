@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: orders and results arrive complete, whatever their size; each number is drawn once; a rank that does
- * not come to a meeting does not hold a stopped rank 0 without end. Method: a program for mpirun, which
+/* Aim: orders and results arrive complete, whatever their size; each number is drawn once; a rank that is
+ * silent does not hold a stopped rank 0 without end. Method: a program for mpirun, which
  * prints "fine" when all checks succeed. Orders from empty to more than one part; on each rank several
  * threads draw numbers until they are spent, and the ranks send to rank 0 what they have drawn. */
 #define _POSIX_C_SOURCE 200809L
@@ -22,7 +22,6 @@ static const size_t sizes[] = {1, 4095, 4096, 100000, LARGE_SIZE, 2};
 
 struct stand {
     struct ranks *ranks;
-    _Atomic uint32_t working;
     _Atomic unsigned char *drawn;
 };
 
@@ -36,35 +35,25 @@ static void *draw_all(void *context)
     struct stand *stand = context;
     for (uint64_t number; (number = ranks_draw(stand->ranks)) < NUMBERS;)
         assert(stand->drawn[number]++ == 0);
-    stand->working--;
     return NULL;
 }
 
 /* Draws until no number is left, and sends what was drawn. On rank 0 `out` counts who drew each number. */
 static void work(struct ranks *ranks, unsigned char *out)
 {
-    struct stand stand = {.ranks = ranks, .working = THREADS, .drawn = calloc(NUMBERS, 1)};
+    struct stand stand = {.ranks = ranks, .drawn = calloc(NUMBERS, 1)};
     const uint32_t own = ranks_own(ranks);
-    const struct ranks_note *notes;
     struct sim_error error = {0};
-    uint64_t works = 1, mark = 0;
     pthread_t threads[THREADS];
     for (uint32_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, draw_all, &stand);
-    while (works > 0) {
-        const struct ranks_note mine = {.flags = stand.working > 0, .mark = mark + own, .size = own * 1000};
-        ranks_rest(ranks, &stand.working);
-        notes = ranks_meet(ranks, &mine, NULL, NULL, &error);
-        assert(notes != NULL && ranks_has_met(ranks));
-        works = 0;
-        for (uint32_t rank = 0; rank < ranks_count(ranks); rank++) {
-            works += notes[rank].flags;
-            assert(notes[rank].mark == mark + rank && notes[rank].size == rank * 1000);
-        }
-        mark++;
-    }
     for (uint32_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    const struct ranks_note mine = {.flags = own + 7, .size = own * 1000};
+    const struct ranks_note *notes = ranks_gather(ranks, &mine, NULL, NULL, &error);
+    assert(notes != NULL);
+    for (uint32_t rank = 0; own == 0 && rank < ranks_count(ranks); rank++)
+        assert(notes[rank].flags == rank + 7 && notes[rank].size == rank * 1000);
     struct ranks_bytes bytes = {(unsigned char *)(uintptr_t)stand.drawn, NUMBERS};
     if (own != 0)
         assert(ranks_send(ranks, own, &bytes, &error));
@@ -83,7 +72,7 @@ static bool is_at_once(const void *context)
     return true;
 }
 
-/* The others know by the order's size what to do; the last one keeps them from the meeting. */
+/* The others know by the order's size what to do; after the last one they do not answer. */
 static void lead(struct ranks *ranks)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -91,7 +80,7 @@ static void lead(struct ranks *ranks)
         unsigned char *count = calloc(NUMBERS, 1);
         for (size_t j = 0; j < sizes[i]; j++)
             order.data[j] = byte_of(j, sizes[i]);
-        assert(ranks_share(ranks, &order) && !ranks_has_met(ranks));
+        assert(ranks_share(ranks, &order, 0));
         work(ranks, count);
         for (size_t j = 0; j < NUMBERS; j++)
             assert(count[j] == 1);
@@ -99,16 +88,19 @@ static void lead(struct ranks *ranks)
         free(order.data);
     }
     struct sim_error error = {0};
-    assert(ranks_share(ranks, &(struct ranks_bytes){(unsigned char[]){"sleep"}, 5}));
-    assert(ranks_meet(ranks, &(struct ranks_note){0}, is_at_once, NULL, &error) == NULL);
+    assert(ranks_share(ranks, &(struct ranks_bytes){(unsigned char[]){"sleep"}, 5}, 8));
+    assert(ranks_draw(ranks) == 8);
+    ranks_close(ranks);
+    assert(ranks_draw(ranks) == RANKS_CLOSED);
+    assert(ranks_gather(ranks, &(struct ranks_note){0}, is_at_once, NULL, &error) == NULL);
     assert(error.class == SIM_ERROR_ENVIRONMENT && strstr(error.text, "MPI lost a rank") != NULL);
-    assert(!ranks_share(ranks, &(struct ranks_bytes){0}));
+    assert(!ranks_share(ranks, &(struct ranks_bytes){0}, 0));
 }
 
 static void follow(struct ranks *ranks)
 {
     struct ranks_bytes order = {0};
-    while (ranks_share(ranks, &order)) {
+    while (ranks_share(ranks, &order, 0)) {
         if (order.size == 5)
             sleep(60);
         for (size_t i = 0; i < order.size; i++)

@@ -40,7 +40,6 @@ struct crew {
         uint64_t number, next, end; /* number of the next block; the tasks left of this rank's block */
         uint64_t from;              /* where the next block begins */
         uint64_t threads;           /* of all ranks */
-        _Atomic bool is_over;
     } block;
     pthread_mutex_t lock;          /* of all members below */
     struct lab_stream_result *sum; /* of the tasks that are done */
@@ -106,24 +105,18 @@ static uint64_t next_task(struct crew *crew)
     pthread_mutex_lock(&block->lock);
     if (block->next == block->end && block->from < crew->task_count) {
         const uint64_t wanted = lab_joint_draw(&crew->joint);
-        do {
+        while (wanted < RANKS_CLOSED && block->number <= wanted && block->from < crew->task_count) {
+            block->number++;
             block->next = block->from;
             block->end = block->from = block_end(crew, block->next);
-        } while (block->number++ < wanted && block->from < crew->task_count);
-        if (block->number <= wanted) /* the work has fewer blocks */
+        }
+        if (wanted >= RANKS_CLOSED ||
+            block->number <= wanted) /* the round is over, or all blocks are drawn */
             block->next = block->end;
     }
-    uint64_t task = crew->block.is_over || block->next == block->end ? crew->task_count : block->next++;
+    uint64_t task = block->next == block->end ? crew->task_count : block->next++;
     pthread_mutex_unlock(&block->lock);
     return task;
-}
-
-static void stop(void *context)
-{
-    struct crew *crew = context;
-    crew->block.is_over = true;
-    if (ranks_own(crew->joint.team->ranks) != 0)
-        crew->context->progress->stop = true;
 }
 
 /* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
@@ -149,32 +142,20 @@ static bool renew(struct crew *crew)
     return sum_init(crew->scenario, crew->ring, crew->sum);
 }
 
-/* The mark is the newest wish of rank 0 for a partial result. On another rank, its members then add what they
- * have done to the sum, as at their ends, and the sum is handed over. */
-static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
+/* Of another rank: saves and empties the sum, to which its members have added what they have done. */
+static bool give(void *context, struct sim_archive *archive)
 {
     struct crew *crew = context;
-    struct lab_partial *partial = crew->context->partial;
-    if (archive == NULL) {
-        *mark = partial == NULL ? 0 : atomic_load_explicit(&partial->wish, memory_order_relaxed);
-        return true;
-    }
-    pthread_mutex_lock(&crew->lock);
-    const bool is_any = crew->sum->keys > 0;
-    if (is_any) {
-        for (size_t i = 0; i < crew->scenario->strategy_count; i++) {
-            if (crew->sum->tallies[i].out_of_memory)
-                sim_archive_fail_memory(archive);
-        }
-        lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done,
-                        bit_words(crew->task_count));
-        if (!renew(crew))
+    if (crew->sum->keys == 0)
+        return false;
+    for (size_t i = 0; i < crew->scenario->strategy_count; i++) {
+        if (crew->sum->tallies[i].out_of_memory)
             sim_archive_fail_memory(archive);
     }
-    crew->put = (uint32_t)*mark; /* so that they do not put it too */
-    pthread_mutex_unlock(&crew->lock);
-    atomic_store_explicit(&partial->wish, (uint32_t)*mark, memory_order_relaxed);
-    return is_any;
+    lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done, bit_words(crew->task_count));
+    if (!renew(crew))
+        sim_archive_fail_memory(archive);
+    return true;
 }
 
 /* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
@@ -349,10 +330,10 @@ static bool work(struct crew *crew, uint32_t jobs, struct sim_error *error)
                                      .order = &order,
                                      .more = archive_before,
                                      .progress = crew->context->progress,
+                                     .limit = RANKS_CLOSED,
                                      .work = member_work,
-                                     .tend = tend,
-                                     .take = take,
-                                     .stop = stop};
+                                     .give = give,
+                                     .take = take};
     struct sim_error failed = {.class = SIM_ERROR_NONE};
     const bool is_fine = lab_joint_run(&crew->joint, jobs, &failed);
     if (lab_run_is_stopped(crew->context)) {
@@ -467,8 +448,7 @@ bool lab_serve_keys(const struct lab_team *team, const struct lab_order *order, 
                     struct sim_error *error)
 {
     struct lab_progress progress = {0};
-    struct lab_partial partial = {0}; /* for the wishes of rank 0 */
-    const struct lab_run_context context = {.progress = &progress, .team = team, .partial = &partial};
+    const struct lab_run_context context = {.progress = &progress, .team = team};
     struct lab_stream_result sum;
     struct lab_scenario *scenario;
     struct cass_ring *ring = NULL;

@@ -28,7 +28,7 @@ struct crew {
     pthread_cond_t turned; /* a slot became free, or all jobs are over */
     struct slot *slots;
     uint64_t ahead; /* number of slots */
-    uint64_t taken; /* jobs before this one were delivered; on other ranks, as of the last meeting */
+    uint64_t taken; /* jobs before this one were delivered; on other ranks, as of the last round */
     uint64_t end;   /* the end of the jobs that were done here */
     bool is_taking; /* a thread is in take(), without the lock */
     bool is_over;
@@ -101,9 +101,11 @@ static void work(void *context, uint32_t thread)
         pthread_mutex_lock(&crew->lock);
         crew->slots[job % crew->ahead] = slot;
         crew->end = job + 1 > crew->end ? job + 1 : crew->end;
-        if (crew->joint.team == NULL) /* with other ranks, only the calling thread delivers */
+        if (crew->joint.team == NULL) /* with other ranks, jobs are delivered after each round */
             hand_over(crew);
         pthread_mutex_unlock(&crew->lock);
+        if (crew->joint.team != NULL && !slot.is_fine)
+            ranks_close(crew->joint.team->ranks);
     }
 }
 
@@ -122,9 +124,10 @@ static void archive_slot(const struct crew *crew, struct slot *slot, struct sim_
     }
 }
 
-/* Of another rank: saves the jobs that are done. With the lock held. */
-static bool give(struct crew *crew, struct sim_archive *archive)
+/* Of another rank: saves the jobs that are done. */
+static bool give(void *context, struct sim_archive *archive)
 {
+    struct crew *crew = context;
     uint64_t count = 0;
     for (uint64_t job = crew->taken; job < crew->end; job++)
         count += crew->slots[job % crew->ahead].is_full;
@@ -144,28 +147,25 @@ static bool give(struct crew *crew, struct sim_archive *archive)
     return count > 0;
 }
 
-static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
+/* The mark is the number of delivered jobs. */
+static bool turn(void *context, uint64_t *mark)
 {
     struct crew *crew = context;
-    bool is_any = false;
-    pthread_mutex_lock(&crew->lock);
-    if (archive == NULL) {
+    if (ranks_own(crew->joint.team->ranks) == 0) {
+        pthread_mutex_lock(&crew->lock);
         hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
         *mark = crew->taken;
-    } else {
-        is_any = give(crew, archive);
-        crew->taken = *mark;
-        pthread_cond_broadcast(&crew->turned);
     }
-    pthread_mutex_unlock(&crew->lock);
-    return is_any;
+    crew->taken = *mark;
+    crew->joint.limit = *mark + crew->ahead;
+    return !crew->is_over;
 }
 
 static void take(void *context, struct sim_archive *archive)
 {
     struct crew *crew = context;
     uint64_t count, job;
-    pthread_mutex_lock(&crew->lock);
     sim_archive_u64(archive, &count);
     for (uint64_t i = 0; i < count && sim_archive_is_fine(archive); i++) {
         struct slot slot = {.is_full = true};
@@ -176,17 +176,6 @@ static void take(void *context, struct sim_archive *archive)
         else if (slot.made != NULL)
             crew->jobs->drop(slot.made);
     }
-    pthread_mutex_unlock(&crew->lock);
-}
-
-static void stop_all(void *context)
-{
-    struct crew *crew = context;
-    pthread_mutex_lock(&crew->lock);
-    stop(crew);
-    if (ranks_own(crew->joint.team->ranks) != 0)
-        crew->joint.progress->stop = true;
-    pthread_mutex_unlock(&crew->lock);
 }
 
 static void more(void *context, struct sim_archive *archive)
@@ -213,23 +202,20 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
                                     .more = jobs->more == NULL ? NULL : more,
                                     .work = work,
                                     .progress = jobs->is_part ? progress : &crew.inner,
-                                    .tend = tend,
+                                    .has_one_round = jobs->is_part,
+                                    .give = give,
                                     .take = take,
-                                    .stop = stop_all};
+                                    .turn = turn};
     if (lab_team_count(jobs->team) > 1) {
         crew.joint.team = jobs->team;
         crew.ahead = (uint64_t)lab_team_all_threads(jobs->team) * AHEAD_EACH_TEAM + AHEAD_TEAM;
     }
+    crew.joint.limit = crew.ahead;
     crew.slots = calloc(crew.ahead, sizeof *crew.slots);
     pthread_mutex_init(&crew.lock, NULL);
     pthread_cond_init(&crew.turned, NULL);
     const bool is_fine =
         (crew.slots != NULL || sim_fail_memory(error)) && lab_joint_run(&crew.joint, threads, error);
-    if (is_fine && crew.joint.team != NULL && ranks_own(jobs->team->ranks) == 0) {
-        pthread_mutex_lock(&crew.lock);
-        hand_over(&crew);
-        pthread_mutex_unlock(&crew.lock);
-    }
     pthread_cond_destroy(&crew.turned);
     pthread_mutex_destroy(&crew.lock);
     for (uint64_t i = 0; crew.slots != NULL && i < crew.ahead; i++) {
@@ -237,7 +223,7 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
             jobs->drop(crew.slots[i].made);
     }
     free(crew.slots);
-    *taken = crew.taken;
+    *taken = crew.joint.team != NULL && ranks_own(jobs->team->ranks) != 0 ? jobs->count : crew.taken;
     if (is_fine && !crew.is_fine)
         *error = crew.error;
     return is_fine && crew.is_fine;

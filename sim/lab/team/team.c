@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads of one rank or of several that work together: orders, and the meetings of ranks. In: an order, and
+/* Threads of one rank or of several that work together: orders, and the ends of rounds. In: an order, and
  * what each rank's work hands over. Out: all of it on rank 0, or the first error. */
 #include "lab/team.h"
 
@@ -12,10 +12,21 @@
 #define ORDER_KIND UINT64_C(0x6f72646572)
 #define WORK_KIND  UINT64_C(0x776f726b)
 
-/* The flags of a note; the rest is the class of an error, whose text the rank sends. */
-#define WORKS    1u
-#define STOPS    2u
-#define CLASS_OF 2u /* the first bit of the class */
+/* The flags of a note: the work has more than this round; the rest is the class of an error, whose text the
+ * rank sends. */
+#define HAS_MORE 1u
+#define CLASS_OF 1u /* the first bit of the class */
+/* How long the first round lasts, and how many times as long as the fastest rank waited for the slowest one.
+ */
+#define ROUND_FIRST_NS INT64_C(250000000)
+#define ROUND_PER_WAIT 32
+
+/* What rank 0 says after a round. */
+struct verdict {
+    bool goes_on;
+    uint64_t mark;
+    int64_t round_ns;
+};
 
 uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)
 {
@@ -75,7 +86,7 @@ static bool begin(const struct lab_joint *joint, struct sim_error *error)
         joint->more(joint->context, &archive);
     bool is_fine = sim_archive_finish_save(&archive, &bytes.data, &bytes.size, error);
     if (is_fine)
-        ranks_share(team->ranks, &bytes); /* a rank that is lost is noticed at the first meeting */
+        ranks_share(team->ranks, &bytes, 0); /* a rank that is lost is noticed at the end of a round */
     free(bytes.data);
     return is_fine;
 }
@@ -130,86 +141,90 @@ static void receive(struct lab_joint *joint, uint32_t rank, const struct ranks_n
 }
 
 /* On a rank other than 0: the bytes that it hands over, or the text of its error. */
-static struct ranks_bytes hand_over(struct lab_joint *joint, struct ranks_note *mine, struct ranks_note *told,
-                                    struct sim_error *failed)
+static struct ranks_bytes pack(const struct lab_joint *joint, struct sim_error *failed)
 {
     struct ranks_bytes bytes = {0};
     struct sim_archive archive;
     if (failed->class == SIM_ERROR_NONE) {
         sim_archive_begin_save(&archive, WORK_KIND);
-        bool is_any = joint->tend(joint->context, &mine->mark, &archive);
+        bool is_any = joint->give(joint->context, &archive);
         if (sim_archive_finish_save(&archive, &bytes.data, &bytes.size, failed) && !is_any) {
             free(bytes.data);
             bytes = (struct ranks_bytes){0};
         }
     }
-    if (failed->class != SIM_ERROR_NONE && told->flags == 0) {
-        told->flags = 1;
+    if (failed->class != SIM_ERROR_NONE) {
         lab_team_name_rank(joint->team, failed);
-        mine->flags |= (uint64_t)failed->class << CLASS_OF;
         bytes = (struct ranks_bytes){(unsigned char *)failed->text, strlen(failed->text)};
-    }
-    if (joint->progress != NULL) {
-        mine->done = joint->progress->done - told->done;
-        mine->rows = joint->progress->rows - told->rows;
-        told->done += mine->done;
-        told->rows += mine->rows;
     }
     return bytes;
 }
 
-/* One meeting. Returns false when the work is over. told: what this rank has told the others of its progress,
- * and whether it has told them its error. */
-static bool meet(struct lab_joint *joint, struct ranks_note *told, struct sim_error *failed)
+/* Another rank at the end of a round: hands over, and hears the verdict. Returns whether there is a next one.
+ */
+static bool hand_over(struct lab_joint *joint, struct ranks_note *mine, struct sim_error *failed)
 {
     struct ranks *ranks = joint->team->ranks;
-    const uint32_t own = ranks_own(ranks);
-    struct ranks_bytes bytes = {0};
-    struct ranks_note mine = {.flags = joint->working > 0 ? WORKS : 0, .mark = told->mark};
-    if (own == 0)
-        joint->tend(joint->context, &mine.mark, NULL);
-    else
-        bytes = hand_over(joint, &mine, told, failed);
-    if (failed->class != SIM_ERROR_NONE || lab_is_stopped(joint->progress)) {
-        mine.flags |= STOPS;
-        joint->stop(joint->context);
-    }
-    mine.size = bytes.size;
-    const struct ranks_note *notes = ranks_meet(ranks, &mine, is_stopped, joint->progress, failed);
-    uint64_t flags = 0;
-    for (uint32_t rank = 0; notes != NULL && rank < ranks_count(ranks); rank++) {
-        flags |= notes[rank].flags;
-        struct sim_error error = {0};
-        if (own == 0 && rank > 0)
-            receive(joint, rank, &notes[rank], &error);
-        if (failed->class == SIM_ERROR_NONE)
-            *failed = error;
-    }
-    if (own != 0 && notes != NULL && bytes.size > 0)
-        ranks_send(ranks, own, &bytes, failed);
+    struct ranks_bytes bytes = pack(joint, failed);
+    mine->size = bytes.size;
+    mine->flags |= (uint64_t)failed->class << CLASS_OF;
+    if (ranks_gather(ranks, mine, NULL, NULL, failed) != NULL && bytes.size > 0)
+        ranks_send(ranks, ranks_own(ranks), &bytes, failed);
     if (bytes.data != (unsigned char *)failed->text)
         free(bytes.data);
-    if (notes == NULL)
-        return false;
-    told->mark = notes[0].mark;
-    if ((notes[0].flags & STOPS) != 0)
-        joint->stop(joint->context);
-    return (flags & WORKS) != 0;
+    struct verdict verdict = {0};
+    bytes = (struct ranks_bytes){0};
+    if (ranks_share(ranks, &bytes, 0) && bytes.size == sizeof verdict)
+        memcpy(&verdict, bytes.data, sizeof verdict);
+    free(bytes.data);
+    joint->round_ns = verdict.round_ns;
+    if (verdict.goes_on && joint->turn != NULL)
+        joint->turn(joint->context, &verdict.mark);
+    return verdict.goes_on;
 }
 
-/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it,
- * followed by the rank. */
-static bool attend(struct lab_joint *joint, struct sim_error *error)
+/* Rank 0 at the end of a round. */
+static bool collect(struct lab_joint *joint, const struct ranks_note *mine, struct sim_error *failed)
 {
-    struct sim_error failed = *error;
-    struct ranks_note told = {0};
-    while (meet(joint, &told, &failed))
-        ranks_rest(joint->team->ranks, &joint->working);
-    if (failed.class == SIM_ERROR_NONE)
-        return true;
-    joint->stop(joint->context);
-    *error = failed;
-    return false;
+    struct ranks *ranks = joint->team->ranks;
+    int64_t first_ns = mine->elapsed_ns, last_ns = mine->elapsed_ns;
+    uint64_t flags = mine->flags;
+    const struct ranks_note *notes = ranks_gather(ranks, mine, is_stopped, joint->progress, failed);
+    for (uint32_t rank = 1; notes != NULL && rank < ranks_count(ranks); rank++) {
+        struct sim_error error = {0};
+        receive(joint, rank, &notes[rank], &error);
+        if (failed->class == SIM_ERROR_NONE)
+            *failed = error;
+        flags |= notes[rank].flags;
+        first_ns = notes[rank].elapsed_ns < first_ns ? notes[rank].elapsed_ns : first_ns;
+        last_ns = notes[rank].elapsed_ns > last_ns ? notes[rank].elapsed_ns : last_ns;
+    }
+    if (notes == NULL)
+        return false;
+    const uint64_t drawn = ranks_draw(ranks), next = drawn < joint->limit ? drawn : joint->limit;
+    if ((last_ns - first_ns) * ROUND_PER_WAIT > joint->round_ns)
+        joint->round_ns = (last_ns - first_ns) * ROUND_PER_WAIT;
+    struct verdict verdict = {.round_ns = joint->round_ns};
+    bool is_needed = joint->turn == NULL || joint->turn(joint->context, &verdict.mark);
+    verdict.goes_on = is_needed && (flags & HAS_MORE) != 0 && failed->class == SIM_ERROR_NONE &&
+                      !lab_is_stopped(joint->progress);
+    ranks_share(ranks, &(struct ranks_bytes){(unsigned char *)&verdict, sizeof verdict}, next);
+    return verdict.goes_on;
+}
+
+/* The end of a round. Returns whether there is a next one. */
+static bool meet(struct lab_joint *joint, struct sim_error *failed)
+{
+    struct ranks *ranks = joint->team->ranks;
+    struct ranks_note mine = {.flags = joint->is_short ? HAS_MORE : 0, .elapsed_ns = ranks_elapsed_ns(ranks)};
+    joint->is_short = false;
+    if (ranks_own(ranks) == 0)
+        return collect(joint, &mine, failed);
+    if (joint->progress != NULL) {
+        mine.done = atomic_exchange(&joint->progress->done, 0);
+        mine.rows = atomic_exchange(&joint->progress->rows, 0);
+    }
+    return hand_over(joint, &mine, failed);
 }
 
 struct thread {
@@ -226,53 +241,69 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-bool lab_joint_run(struct lab_joint *joint, uint32_t count, struct sim_error *error)
+/* One round on the threads of this rank. */
+static void do_round(struct lab_joint *joint, struct thread *threads, uint32_t count)
 {
-    const bool is_shared = joint->team != NULL;
-    const uint32_t first = is_shared ? 0 : 1; /* the calling thread is number 0, or attends to the others */
-    struct thread *threads = calloc(count, sizeof *threads);
-    if (threads == NULL)
-        return sim_fail_memory(error);
-    bool is_fine = !is_shared || begin(joint, error);
+    const bool is_attended = joint->team != NULL && ranks_own(joint->team->ranks) == 0;
+    const uint32_t first = is_attended ? 0 : 1; /* the calling thread is number 0, or lets the others draw */
     uint32_t made = first;
-    joint->working = count;
-    /* The others do the work of a thread that cannot be started. */
-    for (; is_fine && made < count; made++) {
+    joint->working = count - first;
+    for (; made < count; made++) {
         threads[made] = (struct thread){.joint = joint, .number = made};
         if (sim_thread_start(&threads[made].handle, thread_main, &threads[made]) != 0)
             break;
     }
     joint->working -= count - made;
-    if (is_fine && is_shared)
-        is_fine = attend(joint, error);
-    else if (is_fine)
+    if (!is_attended || made == 0) /* the calling thread does the work of those that cannot be started */
         joint->work(joint->context, 0);
+    while (is_attended && joint->working > 0)
+        ranks_rest(joint->team->ranks);
     for (uint32_t i = first; i < made; i++)
         pthread_join(threads[i].handle, NULL);
+}
+
+bool lab_joint_run(struct lab_joint *joint, uint32_t count, struct sim_error *error)
+{
+    struct thread *threads = calloc(count, sizeof *threads);
+    if (threads == NULL)
+        return sim_fail_memory(error);
+    const bool is_begun = joint->team == NULL || begin(joint, error);
+    struct sim_error failed = {0};
+    bool goes_on = is_begun;
+    joint->round_ns = ROUND_FIRST_NS;
+    while (goes_on) {
+        do_round(joint, threads, count);
+        goes_on = joint->team != NULL && meet(joint, &failed);
+    }
     free(threads);
-    return is_fine;
+    if (failed.class != SIM_ERROR_NONE && ranks_own(joint->team->ranks) == 0) {
+        *error = failed;
+        return false;
+    }
+    return is_begun;
 }
 
 uint64_t lab_joint_draw(struct lab_joint *joint)
 {
-    return joint->team != NULL ? ranks_draw(joint->team->ranks) : joint->next++;
-}
-
-static void stop_nothing(void *context)
-{
-    (void)context;
-}
-
-static bool tend_nothing(void *context, uint64_t *mark, struct sim_archive *archive)
-{
-    (void)context, (void)mark, (void)archive;
-    return false;
+    if (joint->team == NULL)
+        return joint->next++;
+    struct ranks *ranks = joint->team->ranks;
+    uint64_t number = RANKS_CLOSED;
+    if (lab_is_stopped(joint->progress))
+        ranks_close(ranks);
+    else if (joint->has_one_round || ranks_elapsed_ns(ranks) < joint->round_ns)
+        number = ranks_draw(ranks);
+    if (number >= joint->limit) {
+        joint->is_short = true;
+        number = UINT64_MAX;
+    }
+    return number;
 }
 
 void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES])
 {
     struct ranks_bytes bytes = {0};
-    while (ranks_share(ranks, &bytes)) {
+    while (ranks_share(ranks, &bytes, 0)) {
         struct lab_team team = {.ranks = ranks};
         struct lab_order order = {.service = LAB_SERVICES};
         struct sim_error error = {0};
@@ -281,12 +312,13 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
         if (is_begun)
             archive_order(&order, &archive);
         team.threads = order.threads;
-        if (is_begun && sim_archive_is_fine(&archive))
-            services[order.service](&team, &order, &archive, &error);
-        else
-            finish_load(&archive, is_begun, &error);
-        if (!ranks_has_met(ranks)) /* it could not join the others, which wait for it */
-            attend(&(struct lab_joint){.team = &team, .tend = tend_nothing, .stop = stop_nothing}, &error);
+        bool is_fine = is_begun && sim_archive_is_fine(&archive)
+                           ? services[order.service](&team, &order, &archive, &error)
+                           : finish_load(&archive, is_begun, &error);
+        if (!is_fine) { /* it could not join the others, which wait for it */
+            ranks_close(ranks);
+            meet(&(struct lab_joint){.team = &team}, &error);
+        }
         free(order.path);
         free(order.text);
         free(order.overrides);

@@ -22,8 +22,7 @@ enum thread_fate { DELIVERED, CUT_ORDER, CUT_WORK, LONG_WORK };
 
 struct ranks {
     uint32_t own;
-    bool has_met;
-    struct ranks_note seen[THREAD_RANKS_MAX];
+    _Atomic int64_t elapsed_ns;
     struct thread_world *world;
 };
 
@@ -84,13 +83,13 @@ static struct ranks_bytes copy_of(const struct ranks_bytes *bytes, size_t size)
     return copy;
 }
 
-bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
+bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
 {
     struct thread_world *world = ranks->world;
-    ranks->has_met = false;
+    ranks->elapsed_ns = 0;
     if (ranks->own == 0) {
         world->order = order;
-        world->counter = 0;
+        world->counter = first;
     }
     wait_for_all(world);
     bool is_left = world->order->data == NULL;
@@ -100,35 +99,37 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
     return !is_left;
 }
 
+/* The first round has some 30 draws of each rank. */
+int64_t ranks_elapsed_ns(const struct ranks *ranks)
+{
+    return ranks->elapsed_ns;
+}
+
 uint64_t ranks_draw(struct ranks *ranks)
 {
+    atomic_fetch_add(&ranks->elapsed_ns, 8000000);
     return atomic_fetch_add(&ranks->world->counter, 1);
 }
 
-void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working)
+void ranks_close(struct ranks *ranks)
+{
+    ranks->world->counter = RANKS_CLOSED;
+}
+
+void ranks_rest(struct ranks *ranks)
 {
     (void)ranks;
-    for (int i = 0; i < 20 && *working > 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
-const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note *mine,
-                                    bool (*is_stopped)(const void *context), const void *context,
-                                    struct sim_error *error)
+const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
+                                      bool (*is_stopped)(const void *context), const void *context,
+                                      struct sim_error *error)
 {
     (void)is_stopped, (void)context, (void)error;
-    struct thread_world *world = ranks->world;
-    ranks->has_met = true;
-    world->notes[ranks->own] = *mine;
-    wait_for_all(world);
-    memcpy(ranks->seen, world->notes, sizeof ranks->seen);
-    wait_for_all(world);
-    return ranks->seen;
-}
-
-bool ranks_has_met(const struct ranks *ranks)
-{
-    return ranks->has_met;
+    ranks->world->notes[ranks->own] = *mine;
+    wait_for_all(ranks->world);
+    return ranks->world->notes;
 }
 
 /* There is a field too many, and the checksum is right. */
@@ -192,7 +193,7 @@ static struct ranks *world_begin(struct thread_world *world, uint32_t count, enu
 
 static void world_end(struct thread_world *world)
 {
-    ranks_share(&world->ranks[0], &(struct ranks_bytes){0});
+    ranks_share(&world->ranks[0], &(struct ranks_bytes){0}, 0);
     for (uint32_t i = 1; i < world->count; i++)
         pthread_join(world->threads[i], NULL);
     pthread_cond_destroy(&world->turned);

@@ -3,9 +3,9 @@
  *
  * Rank 0 begins it with an order: the number of a service, a scenario's text, and what else the work needs.
  * The other ranks wait for orders in lab_team_serve(), make the same work from it, and join. On each rank
- * threads draw the numbers of jobs or blocks from the shared counter, while one thread attends to the
- * meetings. A rank needs the files that the scenario names, and nothing else. The result is bit-identical,
- * whichever rank does the work. */
+ * threads draw the numbers of jobs or blocks from the shared counter. At the end of a round all ranks hand
+ * over to rank 0 what they have done, and rank 0 says whether there is a next round. A rank needs the files
+ * that the scenario names, and nothing else. The result is bit-identical, whichever rank does the work. */
 #ifndef LAB_TEAM_H
 #define LAB_TEAM_H
 
@@ -62,25 +62,31 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
 /* Work that threads of this rank, and of others if there is a team, do together. Threads draw the numbers of
  * its parts from one counter. */
 struct lab_joint {
-    const struct lab_team *team; /* NULL: only this rank */
-    void *context;
-    struct lab_order *order;       /* for a team: what the others get from rank 0, and `more` */
+    const struct lab_team *team;   /* NULL: only this rank; then the members up to `work` are not used */
+    struct lab_order *order;       /* what the others get from rank 0, and `more` */
     lab_order_more *more;          /* may be NULL */
+    bool has_one_round;            /* it ends when the numbers are spent */
+    uint64_t limit;                /* of the numbers that may be drawn in this round, at most RANKS_CLOSED */
     struct lab_progress *progress; /* on rank 0 gets the progress of the others, and its `stop` stops all; may
                                     * be NULL */
-    _Atomic uint64_t next;         /* without a team: the next number */
-    _Atomic uint32_t working;      /* threads of this rank that work */
-    void (*work)(void *context, uint32_t thread); /* what each thread of this rank does, from number 0 on */
-    /* Called before each meeting. On rank 0, whose archive is NULL, it may set *mark. The others have that of
-     * the last meeting, and save what is done; they return whether there was anything. */
-    bool (*tend)(void *context, uint64_t *mark, struct sim_archive *archive);
+    /* On another rank, when a round is over: saves what is done. Returns whether there was anything. */
+    bool (*give)(void *context, struct sim_archive *archive);
     /* On rank 0: loads what another rank has saved. */
     void (*take)(void *context, struct sim_archive *archive);
-    void (*stop)(void *context); /* lets the threads of this rank end soon */
+    /* On rank 0, when it has taken all: sets *mark, and returns whether more is needed. On the others, before
+     * the next round: hears the mark. May change `limit`. NULL: all numbers are needed. */
+    bool (*turn)(void *context, uint64_t *mark);
+    void *context;
+    void (*work)(void *context, uint32_t thread); /* what each thread of this rank does, from number 0 on */
+    _Atomic uint64_t next;                        /* without a team: the next number */
+    _Atomic uint32_t working;                     /* threads of this rank that work */
+    int64_t round_ns;                             /* how long a round lasts; 0 before the first */
+    _Atomic bool is_short;                        /* a thread got no number since the round was over */
 };
-/* Does the work with up to `threads` threads of this rank, at least 1, and those of the other ranks. */
+/* Does the work with up to `threads` threads of this rank, at least 1, and those of the other ranks. On
+ * another rank, false: it could not join; an error of its work is rank 0's. */
 bool lab_joint_run(struct lab_joint *joint, uint32_t threads, struct sim_error *error);
-/* The next number, which no other call on any rank returns. */
+/* The next number, which no other call on any rank returns; at least RANKS_CLOSED when the round is over. */
 uint64_t lab_joint_draw(struct lab_joint *joint);
 /* Adds the rank to the error of one of its jobs. */
 void lab_team_name_rank(const struct lab_team *team, struct sim_error *error);
