@@ -189,19 +189,13 @@ static void test_equal_loads_are_decided_by_evenness(void **state)
     assert_true(cvs[0] < 0.6 * cvs[1]);
 }
 
-/* The scenario's demands, and what disqualifies a setting, are named. */
+/* What disqualifies a setting is named. */
 static void test_failed_demands_are_named(void **state)
 {
     static const struct {
         const char *text, *label;
         enum tune_demand failed;
     } cases[] = {
-        {HEAD "limits: {partition_rows: 1000, tiny_rows: 50}\ntune: {seeds: 2, tiny: 1%, strategies: "
-              "[time]}\nstrategies: [time: {window: 10m, label: it}]\n",
-         "it", TUNE_NOT_TINY},
-        {HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 2, partitions_per_read: 2, strategies: "
-              "[time]}\nstrategies: [time: {window: 1m, label: it}]\n",
-         "it", TUNE_FEW_PER_READ},
         {HEAD "limits: {partition_rows: 200}\ntune: {seeds: 2, strategies: [time]}\n"
               "strategies: [time: {window: 1d, label: it}]\n",
          "it", TUNE_IN_LIMITS},

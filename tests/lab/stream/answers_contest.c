@@ -3,6 +3,7 @@
  * them follows from these runs. */
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static struct lab_result *run_alone(const struct answer *answer, const struct tu
     scenario.seed = scenario.workload.seed = scenario.network.seed = seed;
     scenario.workload.rate_per_s *= factor;
     scenario.engine = tune_engine(answer->scenario, factor);
+    scenario.reads.are_expected = lab_reads_can_be_expected(answer->scenario);
     if (!lab_run(&scenario, 1, NULL, &result, &error)) {
         twin_differs(answer, "%s: %s", strategy.label, error.text);
         return NULL;
@@ -74,8 +76,7 @@ static uint64_t at_risk_of(const struct lab_histogram *closed, const struct lab_
     return best;
 }
 
-/* Whether the search saw in one run what a run of the setting alone shows, apart from reads, whose number it
- * expects. */
+/* Whether the search saw in one run what a run of the setting alone shows. */
 static bool check_seen(const struct answer *answer, const struct tune_entrant *entrant,
                        const struct tune_seen *seen, uint32_t index, double factor)
 {
@@ -87,7 +88,6 @@ static bool check_seen(const struct answer *answer, const struct tune_entrant *e
                  total = twin_metric(told, "partitions.total");
     const double mean = twin_metric(told, "partitions.closed.rows.mean");
     const double tiny = twin_metric(told, "partitions.tiny"), rows = twin_metric(told, "writes.rows");
-    const bool has_reads = answer->scenario->reads.present;
     struct lab_score score = lab_score_of(result, told);
     const struct {
         const char *name;
@@ -113,7 +113,12 @@ static bool check_seen(const struct answer *answer, const struct tune_entrant *e
                   : twin_metric(told, "partitions.all.bytes.mean")},
         {"increments", seen->figures[TUNE_INCREMENTS],
          1000 * twin_metric(told, "writes.counter_increments") / rows},
-        {"cost", has_reads ? 0 : seen->figures[TUNE_COST], has_reads ? 0 : score.cost},
+        {"cost", seen->figures[TUNE_COST], score.cost},
+        {"reads", seen->figures[TUNE_READS], twin_metric(told, "reads.count")},
+        {"partitions per read", seen->figures[TUNE_PER_READ],
+         twin_metric(told, "reads.partitions_per_read.mean")},
+        {"p99 of these", seen->figures[TUNE_PER_READ_P99],
+         twin_metric(told, "reads.partitions_per_read.p99")},
         {"cost of writes", seen->figures[TUNE_COST_WRITE], lab_cost_of(&result->prices, told).write},
         {"rows at risk", (double)seen->rows_at_risk,
          (double)at_risk_of(&told->closed_rows, &told->open_rows, answer->scenario->tune.share)},
@@ -633,6 +638,9 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
  * that the mean meets exactly, or misses. */
 static bool check_drawn(const struct answer *answer, const struct tune_contest *contest)
 {
+    static const size_t sizes[] = {
+        offsetof(struct tune_seen, rows_at_risk), offsetof(struct tune_seen, bytes_at_risk),
+        offsetof(struct tune_seen, rows_most), offsetof(struct tune_seen, bytes_most)};
     struct sim_random *random = answer->random;
     struct tune_seen seen[4] = {{.closed = 0}}, worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
     struct tune_entrant entrant = {.seen = seen, .seeds = 1 + (uint32_t)sim_random_below(random, 4)};
@@ -644,12 +652,8 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
                  asks = 1 + (double)sim_random_below(random, 4);
     double sum = 0, squares = 0;
     for (uint32_t i = 0; i < entrant.seeds; i++) {
-        seen[i] = (struct tune_seen){.refused = 0.25 * (double)sim_random_below(random, 4),
-                                     .closed = sim_random_below(random, 9),
-                                     .rows_most = sim_random_below(random, 9),
-                                     .bytes_most = sim_random_below(random, 9),
-                                     .rows_at_risk = sim_random_below(random, 9),
-                                     .bytes_at_risk = sim_random_below(random, 9)};
+        seen[i] = (struct tune_seen){.refused = 0.25 * (double)sim_random_below(random, 4)};
+        seen[i].closed = sim_random_below(random, 9);
         const double days =
             sim_random_below(random, 3) == 0 ? (double)NAN : (double)sim_random_below(random, 9);
         seen[i].figures[TUNE_FIRST_OVER] = days;
@@ -660,20 +664,19 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
         worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], days);
         worst.refused = largest(worst.refused, seen[i].refused);
         worst.closed += seen[i].closed;
-        worst.rows_most = seen[i].rows_most > worst.rows_most ? seen[i].rows_most : worst.rows_most;
-        worst.bytes_most = seen[i].bytes_most > worst.bytes_most ? seen[i].bytes_most : worst.bytes_most;
-        worst.rows_at_risk =
-            seen[i].rows_at_risk > worst.rows_at_risk ? seen[i].rows_at_risk : worst.rows_at_risk;
-        worst.bytes_at_risk =
-            seen[i].bytes_at_risk > worst.bytes_at_risk ? seen[i].bytes_at_risk : worst.bytes_at_risk;
+        for (size_t at = 0; at < 4; at++) {
+            uint64_t *one = (uint64_t *)((uintptr_t)&seen[i] + sizes[at]),
+                     *most = (uint64_t *)((uintptr_t)&worst + sizes[at]);
+            *one = sim_random_below(random, 9);
+            *most = *one > *most ? *one : *most;
+        }
     }
     for (uint32_t i = 0; i < entrant.seeds; i++)
         squares += pow(seen[i].figures[TUNE_COST] - sum / n, 2);
     const struct tune_seen told = tune_worst_of(&entrant);
     if (!twin_is_near(told.figures[TUNE_FIRST_OVER], worst.figures[TUNE_FIRST_OVER]) ||
-        told.refused != worst.refused || told.closed != worst.closed || told.rows_most != worst.rows_most ||
-        told.bytes_most != worst.bytes_most || told.rows_at_risk != worst.rows_at_risk ||
-        told.bytes_at_risk != worst.bytes_at_risk)
+        told.refused != worst.refused || told.closed != worst.closed ||
+        memcmp(&told.rows_at_risk, &worst.rows_at_risk, 4 * sizeof(uint64_t)) != 0)
         return twin_differs(answer, "tune: the worst of %.0f drawn seeds differs", n);
     const struct tune_sample sample = tune_figures_of(seen, entrant.seeds, TUNE_COST);
     const struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);
@@ -711,6 +714,14 @@ static bool check_contest(const struct answer *answer, const struct tune_contest
         is_fine = check_status(answer, contest, entrant) && check_first_over(answer, contest, entrant);
         for (uint32_t seed = 0; is_fine && seed < entrant->seeds; seed++)
             is_fine = check_seen(answer, entrant, &entrant->seen[seed], seed, 1);
+    }
+    if (is_fine && contest->led != SIZE_MAX) {
+        const struct lab_agents *agents = &answer->scenario->agents;
+        const struct tune_entrant *led = &contest->entrants[contest->led];
+        const double lead_ms = ((double)agents->cache_ttl_ns + 2 * (double)agents->clock_bound_ns) / 1e6 +
+                               twin_or_zero(mean_of(led->seen, led->seeds, TUNE_WRITE_P999));
+        is_fine = fabs(tune_contest_lead_ms(contest) - lead_ms - 0.5) <= 0.5 + 1e-6 ||
+                  twin_differs(answer, "tune: the lead of %s differs", led->strategy.label);
     }
     for (size_t i = 0; is_fine && i < contest->margin_count; i++)
         is_fine = check_margin(answer, contest, &contest->margins[i]);
