@@ -76,7 +76,7 @@ uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place,
     const uint32_t *replicas = replicas_at(cluster, position);
     uint32_t set = 0;
     if (cluster->gone_count == 0)
-        return all_replicas(cluster);
+        return cluster->all;
     for (uint32_t i = 0; i < cluster->factor; i++)
         set |= (cass_believes_up(cluster, place, replicas[i]) ? UINT32_C(1) : 0) << i;
     return set;
@@ -87,7 +87,7 @@ uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t positi
     const uint32_t *replicas = replicas_at(cluster, position);
     uint32_t set = 0;
     if (cluster->config.datacenter_count == 1)
-        return all_replicas(cluster);
+        return cluster->all;
     for (uint32_t i = 0; i < cluster->factor; i++)
         set |= (cluster->nodes[replicas[i]].datacenter == datacenter ? UINT32_C(1) : 0) << i;
     return set;
@@ -275,7 +275,7 @@ static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t all = all_replicas(cluster) & ~except;
+    uint32_t all = cluster->all & ~except;
     uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
     operation->asked = alive | except;
     operation->acked = except;

@@ -133,7 +133,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
         cass_named_gather(cluster, operation->gathered, operation->asked);
         return false; /* a single answer has no differences */
     }
-    cass_image_clear(&body->image);
+    body->image = cass_image_none;
     cass_named_gather(cluster, operation->gathered, operation->asked);
     body = body_at(cluster, operation->gathered);
     for (uint32_t leader = 0; leader <= cluster->factor; leader++)

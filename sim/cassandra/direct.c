@@ -182,7 +182,7 @@ void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_p
     assert(index < cass_partition_count(cluster));
     cass_partition_expire(cluster, (uint32_t)index + 1);
     const struct partition *partition = partition_at(cluster, (uint32_t)index + 1);
-    uint32_t all = all_replicas(cluster);
+    uint32_t all = cluster->all;
     int64_t now_s = now_ns(cluster) / SIM_SECOND;
     *out = (struct cass_partition_view){.key = partition->key,
                                         .bucket = partition->bucket,
@@ -190,9 +190,7 @@ void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_p
                                         .bytes = partition->bytes,
                                         .tombstones = partition->tombstones,
                                         .written_rows = partition->written_rows,
-                                        .written_bytes = partition->written_bytes,
-                                        .first_row_ns = partition->first_row_ns,
-                                        .last_row_ns = partition->last_row_ns};
+                                        .written_bytes = partition->written_bytes};
     for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next) {
         const struct row *row = row_at(cluster, at);
         bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;

@@ -250,7 +250,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
     if (image != NULL)
         proposal->image = *image;
     else
-        cass_image_clear(&proposal->image);
+        proposal->image = cass_image_none;
     plan_round(cluster, operation);
     operation->acked = operation->failed = 0;
     operation->stage = (uint8_t)stage;
@@ -266,7 +266,7 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
     struct body *gathered = body_at(cluster, operation->gathered);
-    cass_image_clear(&gathered->image);
+    gathered->image = cass_image_none;
     for (uint32_t set = operation->acked; set != 0; set &= set - 1)
         cass_image_merge(&gathered->image, &body_at(cluster, gathered->answers[first_bit(set)])->image);
     operation->has_mismatch = false;

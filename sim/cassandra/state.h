@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internals of the mock: its state, which is in pools and arrays, and is accessed by index. An index into a
- * pool stays valid when the pool grows, but a pointer does not: after allocating an item, look up pointers
- * into the same pool again. */
+/* The inside of the mock. In: statements of clients, and the queue's events. Kept: struct cass_cluster. Out:
+ * events, a reply for each statement, and calls of the observer for what is stored.
+ *
+ *     cass_request()                                                     CASS_EVENT_REPLY
+ *          |                                                                   ^
+ *          v                                                                   |
+ *     mock.c: a message to a coordinator --network.c: latency, loss, partitions-+---------+
+ *          |                                                                             |
+ *          v                                                                             |
+ *     coordinator.c: an operation: level, writes, timers, its answer ---------------------+
+ *          |-- coordinator_read.c   answers of replicas, merged and repaired
+ *          |-- paxos.c              LWTs and SERIAL reads; the locks of keys
+ *          |-- replica.c            leaders of counters; hints for replicas that missed a write
+ *          v
+ *     network.c: the queue of a node, its pauses and its clock
+ *          v
+ *     replica.c: service time and effect of a request at a replica
+ *          v
+ *     storage.c: registers, counters, named columns     storage_rows.c: rows of data partitions
+ *     token_ring.c: which nodes have a key              direct.c: looks at, and changes, what is stored
+ *
+ * value.c (types and keys of CQL, tokens) and sstable.c (bytes on disk) serve other folders as well. While
+ * nothing fails and a key has one replica, mock.c does in one step what the others do in many.
+ *
+ * The state is in pools and arrays, and is accessed by index. An index into a pool stays valid when the pool
+ * grows, but a pointer does not: after allocating an item, look up pointers into the same pool again. */
 #ifndef CASSANDRA_STATE_H
 #define CASSANDRA_STATE_H
 
@@ -248,7 +271,6 @@ struct partition {
     int64_t bucket;
     uint64_t rows, bytes;
     uint64_t written_rows, written_bytes; /* including expired and deleted rows */
-    int64_t first_row_ns, last_row_ns;
     uint32_t position;
     uint32_t tombstones;
     uint32_t unresolved; /* first of its records that some replica misses */
@@ -497,11 +519,6 @@ static inline uint32_t cass_place_datacenter(const struct cass_cluster *cluster,
     return cluster->places[place].datacenter;
 }
 
-static inline uint32_t all_replicas(const struct cass_cluster *cluster)
-{
-    return cluster->all;
-}
-
 static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)
 {
     return cluster->ring->replicas + (size_t)position * cluster->factor;
@@ -603,7 +620,6 @@ uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
 void cass_body_release(struct cass_cluster *cluster, uint32_t body);
-void cass_image_clear(struct image *image);
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
                     int64_t now); /* sets the cells that a statement writes */
 void cass_image_merge(struct image *into, const struct image *from);

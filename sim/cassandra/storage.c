@@ -108,11 +108,6 @@ void cass_body_release(struct cass_cluster *cluster, uint32_t index)
     cass_pool_give(&cluster->bodies, index);
 }
 
-void cass_image_clear(struct image *image)
-{
-    *image = cass_image_none;
-}
-
 /* Cells.resolveRegular of Cassandra 4.0 and later: the higher timestamp; on a tie tombstones and expiring
  * cells beat plain ones, a tombstone beats an expiring one, then the later deletion, then the larger value,
  * as unsigned bytes. */
@@ -233,7 +228,7 @@ void cass_image_set(struct image *image, const struct cass_statement *statement,
     uint32_t nulls = statement->kind == CASS_DELETE_COLUMNS ? statement->set_mask : statement->null_mask;
     if (statement->ttl_ns > 0)
         until_s = now_s + (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
-    cass_image_clear(image);
+    *image = cass_image_none;
     if (statement->is_whole_row) {
         image->deleted_us = timestamp_us;
         return;

@@ -66,8 +66,6 @@ uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, i
     *partition_at(cluster, index) = (struct partition){
         .key = key,
         .bucket = bucket,
-        .first_row_ns = NEVER,
-        .last_row_ns = NO_TIME,
         .position = cass_partition_position(cluster, key, bucket),
     };
     sim_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
@@ -196,7 +194,7 @@ uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, u
 void cass_row_settle(struct cass_cluster *cluster, uint32_t index)
 {
     const struct row *row = row_at(cluster, index);
-    bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
+    bool is_complete = row->held == cluster->all && row->flags & ROW_CONFIRMED;
     if (!is_complete && row->held != 0)
         return;
     struct partition *partition = partition_at(cluster, row->partition);
@@ -547,7 +545,7 @@ static void settle_lifetime(struct cass_cluster *cluster, uint32_t index)
 /* Returns whether some replicas lack the record and one of the reader's replicas has it. */
 static bool is_seen(const struct walk *walk, const struct row *row)
 {
-    return (row->held & walk->replicas) != 0 && row->held != all_replicas(walk->cluster);
+    return (row->held & walk->replicas) != 0 && row->held != walk->cluster->all;
 }
 
 /* Adds the records that the reader's replicas have to a chunk's lifetimes. It goes through the records once
@@ -769,8 +767,6 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
     partition->bytes += row->bytes;
     partition->written_rows++;
     partition->written_bytes += row->bytes;
-    partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
-    partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
     if (SIM_UNLIKELY(row->expires_s != NEVER))
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
     if (cluster->observer.row_stored != NULL) {
@@ -793,7 +789,7 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
             open_lifetime(cluster, index);
     }
     row->held |= bit;
-    if (SIM_UNLIKELY(cluster->config.keeps_lifetimes && row->held == all_replicas(cluster)))
+    if (SIM_UNLIKELY(cluster->config.keeps_lifetimes && row->held == cluster->all))
         settle_lifetime(cluster, index);
     uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
     if (SIM_LIKELY(!(row->flags & ROW_DELETE))) {

@@ -107,7 +107,7 @@ void paxos_history_begin(struct paxos_history *history, struct model_run *run,
     history->cluster = cluster;
     for (uint32_t key = 0; key < HISTORY_KEYS; key++) {
         struct chosen_order *order = &history->keys[key];
-        cass_image_clear(&order->values[0].row);
+        order->values[0].row = cass_image_none;
         order->values[0].ballot.micros = NO_TIME;
     }
 }

@@ -1102,7 +1102,7 @@ static void begin_keys(struct model *model)
             struct known_replica *known = &model->replicas[entity][i];
             known->state.promised.micros = known->state.accepted.ballot.micros = NO_TIME;
             known->state.committed.ballot.micros = NO_TIME;
-            cass_image_clear(&known->image);
+            known->image = cass_image_none;
         }
     }
 }

@@ -267,8 +267,7 @@ static void tell_fault(const struct lab_cluster_run *run, const struct lab_activ
                        enum lab_event_phase phase)
 {
     const char *what = phase == LAB_EVENT_BEGINS ? "begins" : "ends";
-    bool is_of_agent = fault->kind == LAB_FAULT_AGENT_CRASH || fault->kind == LAB_FAULT_CLOCK_JUMP ||
-                       fault->kind == LAB_FAULT_AGENT_PAUSE;
+    bool is_of_agent = lab_fault_is_of_agent(fault->kind);
     bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
                      fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_LATE_MESSAGE;
     bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
@@ -284,9 +283,7 @@ static void tell_fault(const struct lab_cluster_run *run, const struct lab_activ
         for (int i = 0; i < 2; i++)
             group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
         add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1], what);
-    } else if (is_global) {
-        add(run, told, "fault: %s %s", name, what);
-    } else if (is_of_key) {
+    } else if (is_global || is_of_key) {
         add(run, told, "fault: %s %s", name, what);
     } else {
         add(run, told, "fault: %s at %s %u %s", name, is_of_agent ? "agent" : "node", fault->target, what);

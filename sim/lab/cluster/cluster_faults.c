@@ -271,15 +271,10 @@ static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds)
     return LAB_FAULT_NODE_DOWN;
 }
 
-static bool is_of_agent(enum lab_fault_kind kind)
-{
-    return kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
-}
-
 static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
                             struct sim_random *draws)
 {
-    uint32_t count = is_of_agent(kind)              ? run->agent_count
+    uint32_t count = lab_fault_is_of_agent(kind)    ? run->agent_count
                      : kind == LAB_FAULT_STATE_LOST ? run->key_count
                                                     : cass_node_count(run->cluster);
     return (uint32_t)sim_random_below(draws, count);

@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internals of the cluster engine: the run of one strategy over its own mock cluster, with its agents and
- * faults, in one event queue.
+/* The cluster engine: the run of one strategy over its own mock cluster, with its agents and faults, in one
+ * event queue. In: the rows of a scenario, which all strategies share, like the faults and the agent of each
+ * row. Kept: struct lab_cluster_run. Out: a result.
  *
- * Every strategy has the same rows, the same assignment of rows to agents, and the same faults. */
+ *     cluster_rows.c --rows--> cluster_loop.c: the queue's events, in the order of their times
+ *                                |          |            |             |
+ *                      reads, deletes    actions       faults     messages, timers
+ *                   cluster_clients.c  cluster_host.c  cluster_faults.c     |
+ *                     idgen/ (clients     |   ^           |                 |
+ *                     of identifiers)  requests replies   v                 v
+ *                                         +---+-------> sim/cassandra: the mock cluster
+ *
+ *     all of them --events.h: each fact once--> observers
+ *         cluster_event_trace.c  lines for a person
+ *         history/               lines from which judge.c and history.c repeat the run without a cluster
+ *         oracles/, cluster_twin.c  the verdict
+ *         cluster_result.c       latencies, the agents' views of a key's bucket; at the end the tally and the
+ *                                metrics
+ *
+ * cluster_view.h is what all of them may ask of a run: clocks, settings by date, names of registers, a key's
+ * state as it is stored. Observers change nothing, so a run is the same with or without them. */
 #ifndef LAB_CLUSTER_RUN_H
 #define LAB_CLUSTER_RUN_H
 
@@ -173,6 +190,12 @@ struct lab_active_fault {
     double factor;
     int64_t by_ns, until_ns;
 };
+
+/* Whether a fault's target is an agent. */
+static inline bool lab_fault_is_of_agent(enum lab_fault_kind kind)
+{
+    return kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
+}
 
 /* A key's state row, saved for a fault of the scenario that restores it. */
 struct lab_backup {

@@ -518,8 +518,7 @@ static bool of_fault(struct event *event)
         !number(event, "target", &target) || !number(event, "lasts", &lasts_ns) ||
         !number(event, "by", &made.by_ns) || lasts_ns < 0)
         return fail(event);
-    bool is_of_agent =
-        kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
+    bool is_of_agent = lab_fault_is_of_agent((enum lab_fault_kind)kind);
     bool is_of_key = kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_STATE_RESTORED;
     uint32_t count = is_of_agent ? run->agent_count : is_of_key ? run->key_count : UINT32_MAX;
     if (target < 0 || target > UINT32_MAX || (count != UINT32_MAX && target >= count))

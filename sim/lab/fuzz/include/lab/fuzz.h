@@ -4,6 +4,11 @@
  * Each run is checked against the table of guarantees. A campaign adds up its seeds. A scenario that breaks a
  * guarantee is shrunk as long as it still breaks it.
  *
+ *     user's YAML --+--> draw.c: what it does not say, as YAML --> fuzz.c: the scenario of a seed --> a run
+ *     seed ---------+                                                                                 |
+ *                                                            fuzz.c: sums over seeds, shrinking <-----+
+ *     sweep.c (lab/sweep.h): the points of a sweep, each a scenario of its own
+ *
  * Everything depends only on the seed and the text. */
 #ifndef LAB_FUZZ_H
 #define LAB_FUZZ_H
@@ -16,7 +21,7 @@
 #include "lab/result.h"
 #include "lab/scenario.h"
 
-/* --- fuzz_scenario.c: the scenario of a seed */
+/* --- The scenario of a seed. */
 
 /* The input that all seeds of a campaign share. */
 struct lab_fuzz_base {
@@ -53,7 +58,7 @@ bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct s
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
                        struct sim_error *error);
 
-/* --- fuzz_judge.c: the guarantees that a run, or a campaign, broke */
+/* --- The guarantees that a run, or a campaign, broke. */
 
 /* The first guarantee, in the order of strategies and oracles, that a run broke. */
 struct lab_breach {
@@ -126,7 +131,7 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
 /* The median: the smallest size that half of the entries do not exceed; 0 for an empty histogram. */
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram);
 
-/* --- fuzz_shrink.c: smaller scenarios with the same failure */
+/* --- Smaller scenarios with the same failure. */
 
 /* Whether the scenario of this text still has the failure; false also when the text is not a valid
  * scenario. */
