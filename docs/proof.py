@@ -4,8 +4,8 @@
 
     proof.py PROGRAM
 
-The tables come from docs/proof.json, which `tests/explore/worlds.py PROGRAM --write` records; the paths are printed by
-the program itself.
+The tables come from docs/proof.json, which `tests/explore/worlds.py PROGRAM --write` records; those of
+docs/proof_faults.json `tests/explore/faults.py --write`; the paths are printed by the program itself.
 """
 import json
 import pathlib
@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["findable", "newest", "monotone", "no_gaps", "no_duplicates", "filled", "available"]
+ORDER = ["findable", "newest", "monotone", "no_gaps", "no_duplicates", "filled", "bounded", "lines", "conserved",
+         "available"]
 PATHS = {
     "single": ["--protocol", "single", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "1", "--faults",
                "late"],
@@ -25,10 +26,13 @@ PATHS = {
 
 
 def rows(record):
-    """A line per protocol: worlds, states, and each guarantee: holds, or in how many steps it breaks."""
+    """A line per protocol: worlds, states, and each guarantee: holds, or in how many steps it breaks. Worlds in which
+    the state is lost, or a row has another time than that of its agent's clock, are not part of it."""
     protocols = {}
     for name, seen in record.items():
         protocol, options = name.split(": ", 1)
+        if "gone" in options or "--last-row" in options:
+            continue
         protocols.setdefault(protocol, []).append((options, seen))
     yield "| protocol | worlds | states | " + " | ".join(f"`{g}`" for g in ORDER) + " |"
     yield "|---|--:|--:|" + "---|" * len(ORDER)
@@ -51,6 +55,17 @@ def worlds(record):
         yield f"| {protocol}: `{options}` | {seen['states']:,} | {broken or '-'} |"
 
 
+def rules(faults):
+    """The seeded faults of `guarded`, and those that a world of `three-state` found."""
+    yield "| the mistake | broken | in steps |"
+    yield "|---|---|--:|"
+    for fault in faults.values():
+        if fault["file"] != "protocol_guarded.c" and not (fault["world"] or "").startswith("three-state"):
+            continue
+        how = fault["found"] or "not found"
+        yield f"| {fault['what']} | {f'`{how}`' if fault['steps'] else how} | {fault['steps'] or '-'} |"
+
+
 def path(program, options):
     text = subprocess.run([program, "explore", "--quiet"] + options, capture_output=True, text=True).stdout
     paragraphs = text.split("\n\n")
@@ -63,7 +78,8 @@ def path(program, options):
 def main():
     program, page = sys.argv[1], HERE / "proof.md"
     record = json.loads((HERE / "proof.json").read_text())
-    parts = {"protocols": list(rows(record)), "worlds": list(worlds(record))}
+    faults = json.loads((HERE / "proof_faults.json").read_text())
+    parts = {"protocols": list(rows(record)), "worlds": list(worlds(record)), "rules": list(rules(faults))}
     for name, options in PATHS.items():
         parts[name] = ["```", *path(program, options), "```"]
     text = page.read_text()

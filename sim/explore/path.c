@@ -9,8 +9,6 @@
 #include "lab/heard.h"
 #include "lab/setting.h"
 
-#define FIRST_NS (8 * EXPLORE_TICK_NS) /* the time of tick 0; see world.c */
-
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config)
 {
     for (unsigned kind = BK_COUNT; kind <= BK_WEIGHTED; kind++) {
@@ -41,13 +39,20 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
     return false;
 }
 
+/* Whether an agent takes the step; else it is one of time or of the store. */
+static bool is_of_agent(const struct explore_step *step)
+{
+    return step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT &&
+           step->kind != EXPLORE_STATE_GONE;
+}
+
 /* --- For people. */
 static void print_time(FILE *out, int64_t time_ns)
 {
     if (time_ns == INT64_MIN)
         fprintf(out, "-inf");
     else if (time_ns % EXPLORE_TICK_NS == 0 && time_ns != 0)
-        fprintf(out, "%" PRId64 " s", (time_ns - FIRST_NS) / EXPLORE_TICK_NS);
+        fprintf(out, "%" PRId64 " s", (time_ns - EXPLORE_FIRST_NS) / EXPLORE_TICK_NS);
     else
         fprintf(out, "%" PRId64, time_ns);
 }
@@ -152,6 +157,9 @@ static void print_step(FILE *out, const struct explore_config *config, const str
     case EXPLORE_TICK:
         fprintf(out, "time passes");
         return;
+    case EXPLORE_STATE_GONE:
+        fprintf(out, "the state is lost");
+        return;
     case EXPLORE_WRITE:
         fprintf(out, "takes row %u of time ", step->number);
         print_time(out, step->row.time_ns);
@@ -197,7 +205,7 @@ void explore_print_path(const struct explore_config *config, const struct explor
         const struct explore_step *step = &broken->path[i];
         if (!is_told(broken, i))
             continue;
-        bool has_agent = step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT;
+        bool has_agent = is_of_agent(step);
         fprintf(out, "  %2u s  ", step->tick);
         if (has_agent)
             fprintf(out, "agent %c  ", 'A' + (char)step->agent);
@@ -261,14 +269,17 @@ static void print_event(FILE *out, const struct explore_config *config, const st
     if (step->kind == EXPLORE_WAKE)
         fprintf(out, "agent %u wakes", step->agent);
     else if (step->kind == EXPLORE_DIES)
-        fprintf(
-            out,
-            "fault agent_crash begins, target %u lasts 1 by %" PRId64 ".\n%6u.000000000 s  agent %u is back, "
-            "offset %" PRId64 " drift 0",
-            step->agent, FIRST_NS + step->tick * EXPLORE_TICK_NS, step->tick, step->agent, step->offset_ns);
+        fprintf(out,
+                "fault agent_crash begins, target %u lasts 1 by %" PRId64
+                ".\n%6u.000000000 s  agent %u is back, "
+                "offset %" PRId64 " drift 0",
+                step->agent, EXPLORE_FIRST_NS + step->tick * EXPLORE_TICK_NS, step->tick, step->agent,
+                step->offset_ns);
     else
         fprintf(out, "key-0: ");
-    if (is_effect)
+    if (step->kind == EXPLORE_STATE_GONE)
+        fprintf(out, "no state is stored");
+    else if (is_effect)
         print_stored(out, config, step, state);
     else if (step->kind == EXPLORE_WRITE)
         fprintf(out, "agent %u takes row %u time %" PRId64 " id %" PRId64 " bytes %" PRIu64, step->agent,
@@ -290,9 +301,10 @@ void explore_history(const struct explore_config *config, const struct explore_b
 {
     int64_t offsets[EXPLORE_AGENTS_MAX] = {0}, state[BK_COLUMN_COUNT] = {0};
     for (uint32_t i = 0; i < broken->steps; i++)
-        if (broken->path[i].kind != EXPLORE_TICK && broken->path[i].kind != EXPLORE_LATE_EFFECT)
+        if (is_of_agent(&broken->path[i]))
             offsets[broken->path[i].agent] = broken->path[i].offset_ns;
-    fprintf(out, "%6u.000000000 s  strategy %s begins at %" PRId64 ".\n", 0u, kind_name(config), FIRST_NS);
+    fprintf(out, "%6u.000000000 s  strategy %s begins at %" PRId64 ".\n", 0u, kind_name(config),
+            EXPLORE_FIRST_NS);
     for (uint32_t a = 0; a < config->agents; a++)
         fprintf(out, "%6u.000000000 s  agent %u begins, offset %" PRId64 " drift 0.\n", 0u, a, offsets[a]);
     for (uint32_t i = 0; i < broken->steps; i++)
@@ -316,7 +328,10 @@ void explore_scenario(const struct explore_config *config, const struct explore_
                                           .grant_ns = agent->grant_ns};
     const int64_t bound_s = agent->clock_bound_ns / EXPLORE_TICK_NS;
     char text[1024];
-    lab_settings_text(&settings, text, sizeof text);
+    size_t used = lab_settings_text(&settings, text, sizeof text);
+    if (config->then != 0)
+        snprintf(text + used, sizeof text - used, ", then: [{at: 1s, %s %" PRIu64 "}]",
+                 agent->strategy.kind == BK_COUNT ? "rows:" : "bits: 1, threshold:", config->then);
     fprintf(out,
             "name: explored\n"
             "start: 1970-01-01T00:00:08Z\n"

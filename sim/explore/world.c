@@ -4,6 +4,7 @@
  * event makes of them. */
 #include "world.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,9 +16,8 @@
 #include "kernel/random.h"
 #include "kernel/table.h"
 
-#define KEY        1u
-#define FIRST_TICK 8 /* so that no time is 0 or below, which the core takes for "none" */
-#define COLUMNS    ((1u << BK_COLUMN_COUNT) - 1)
+#define KEY     1u
+#define COLUMNS ((1u << BK_COLUMN_COUNT) - 1)
 
 /* --- Pools: equal items have one number. Only the holder of the lock adds to them; an item never moves. */
 struct pool {
@@ -89,6 +89,9 @@ struct store {
     uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
     uint8_t has_state, has_lock, has_start /* bit b */, taken, acknowledged /* bit r */;
     uint8_t missed, stuck;     /* rows that a read missed; an agent has forgotten an operation */
+    uint8_t overtaken;         /* rows that were put after one from beyond the next line had been taken */
+    uint8_t refused, given_up; /* rows that were refused; operations that failed although all was well */
+    uint8_t told, uncounted;   /* increments that agents know to be stored; rows whose increment none knows */
     uint8_t left[BUCKETS_MAX]; /* buckets that were left: 1 + the rows in it that count: of count all, else
                                        the acknowledged ones that fired */
 };
@@ -121,6 +124,7 @@ struct effect {
 struct step {
     uint32_t agent;
     uint8_t acknowledged, missed, stuck, late_count;
+    uint8_t refused, given_up, told, uncounted;
     uint32_t late[OPERATIONS_MAX];
 };
 struct blob {
@@ -136,6 +140,9 @@ struct space {
     struct explore_config config;
     struct bk_row rows[EXPLORE_ROWS_MAX]; /* without their times */
     bool is_guarded, reads_are_judged, has_state, all_rows_count;
+    bool has_column;      /* the counter is a counter column */
+    bool is_certain;      /* guarded, and no outcome is unknown */
+    unsigned least, most; /* rows that fill a bucket, and that it may hold; UINT_MAX: it is not judged */
     uint32_t judged;
     struct pool agents, stores, actions, answers, lates, effects, steps, blobs;
     uint32_t *broken; /* by store */
@@ -220,6 +227,13 @@ static int highest_bucket(uint8_t buckets)
     return buckets == 0 ? -1 : 31 - __builtin_clz(buckets);
 }
 
+/* Whether a line is after one time and at or before the other. */
+static bool is_line_between(const struct space *space, int64_t before_ns, int64_t after_ns)
+{
+    const int64_t age_ns = space->config.agent.strategy.max_age_ns;
+    return age_ns != 0 && before_ns / age_ns < after_ns / age_ns;
+}
+
 static void judge_row(const struct space *space, const struct store *store, unsigned x,
                       struct verdict *verdict)
 {
@@ -233,8 +247,16 @@ static void judge_row(const struct space *space, const struct store *store, unsi
     if (space->has_state && store->acknowledged >> x & 1 && low > newest)
         breaks(verdict, LAB_ORACLE_FINDABLE,
                "row %u is acknowledged in bucket %d, and a reader begins at bucket %d", x, low, newest);
+    if (store->buckets[x] != 0 && store->refused >> x & 1)
+        breaks(verdict, LAB_ORACLE_CONSERVED, "row %u was refused, and is in bucket %d", x, low);
+    if (store->buckets[x] == 0 && store->acknowledged >> x & 1)
+        breaks(verdict, LAB_ORACLE_CONSERVED, "row %u was acknowledged, and is in no bucket", x);
     for (unsigned y = 0; y < space->config.rows; y++) {
         int below = lowest_bucket(store->buckets[y]);
+        if (store->buckets[x] & store->buckets[y] && (store->overtaken >> x & 1) == 0 &&
+            is_line_between(space, store->times[x], store->times[y]))
+            breaks(verdict, LAB_ORACLE_LINES, "rows %u and %u are in bucket %d, and a line is between them",
+                   x, y, low);
         if (below < 0 || below >= top || store->times[y] < store->times[x])
             continue;
         bool is_later = store->times[y] > store->times[x];
@@ -257,10 +279,30 @@ static void judge(const struct space *space, const struct store *store, struct v
         if (is_empty)
             breaks(verdict, LAB_ORACLE_NO_GAPS, "bucket %u has no row, and the state names bucket %d", bucket,
                    (int)store->state[BK_BUCKET]);
-        if (store->left[bucket] != 0 && store->left[bucket] - 1u < space->config.threshold)
+        if (store->left[bucket] != 0 && store->left[bucket] - 1u < space->least)
             breaks(verdict, LAB_ORACLE_FILLED, "bucket %u was left with %u counted rows, not %u", bucket,
-                   store->left[bucket] - 1u, (unsigned)space->config.threshold);
+                   store->left[bucket] - 1u, space->least);
     }
+    for (unsigned bucket = 0; bucket < BUCKETS_MAX; bucket++) {
+        unsigned rows = 0;
+        for (unsigned r = 0; r < space->config.rows; r++)
+            rows += store->buckets[r] >> bucket & (space->all_rows_count || space->config.fires >> r & 1);
+        if (rows > space->most)
+            breaks(verdict, LAB_ORACLE_BOUNDED, "bucket %u has %u rows, not %u", bucket, rows, space->most);
+    }
+    unsigned added = 0;
+    for (unsigned bucket = 0; bucket < BUCKETS_MAX; bucket++)
+        added += store->counters[bucket];
+    if (space->has_column && store->told > added)
+        breaks(verdict, LAB_ORACLE_CONSERVED, "%u increments are known to be stored, and there are %u",
+               store->told, added);
+    if (space->is_certain && store->uncounted != 0)
+        breaks(verdict, LAB_ORACLE_CONSERVED, "row %d is not known to be counted, and no outcome was unknown",
+               lowest_bucket(store->uncounted));
+    if (store->given_up != 0)
+        breaks(verdict, LAB_ORACLE_AVAILABLE,
+               "an operation failed although its requests may be tried %u times",
+               space->config.agent.retries + 1);
     if (store->stuck)
         breaks(verdict, LAB_ORACLE_AVAILABLE, "an operation waits for nothing, and never ends");
 }
@@ -384,6 +426,9 @@ static void perform(struct space *space, struct store *store, const struct bk_ac
     told->kind = BK_OUTCOME_APPLIED;
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
+        for (unsigned r = 0; r < store->taken && store->buckets[action->row.sequence] == 0; r++)
+            if (is_line_between(space, action->row.time_ns, store->times[r]))
+                store->overtaken |= (uint8_t)(1u << action->row.sequence);
         store->buckets[action->row.sequence] |= (uint8_t)(1u << bucket);
         break;
     case BK_ACT_READ_STATE:
@@ -464,8 +509,18 @@ static void memo_add(struct space *space, uint64_t slot, uint64_t key, uint32_t 
     atomic_store_explicit(&space->memo[slot].key, key, memory_order_release);
 }
 
-/* An effect, or another change of a store: rows that are taken, acknowledged or missed. */
-enum store_change { STORE_TAKE, STORE_ACKNOWLEDGE, STORE_MISS, STORE_STUCK };
+/* An effect, or another change of a store: rows that are taken, acknowledged or missed, and so on. */
+enum store_change {
+    STORE_TAKE,
+    STORE_ACKNOWLEDGE,
+    STORE_MISS,
+    STORE_REFUSE,
+    STORE_GIVE_UP,
+    STORE_COUNT,
+    STORE_NOT_COUNT,
+    STORE_STUCK,
+    STORE_GONE
+};
 
 static uint32_t compute_effect(struct space *space, uint32_t number, uint32_t request)
 {
@@ -492,6 +547,22 @@ static uint32_t compute_store(struct space *space, uint32_t number, uint32_t wha
     case STORE_MISS:
         store.missed |= value;
         break;
+    case STORE_REFUSE:
+        store.refused |= value;
+        break;
+    case STORE_GIVE_UP:
+        store.given_up = 1;
+        break;
+    case STORE_COUNT:
+        store.told += value;
+        break;
+    case STORE_NOT_COUNT:
+        store.uncounted |= value;
+        break;
+    case STORE_GONE:
+        store.has_state = 0;
+        memset(store.state, 0, sizeof store.state);
+        break;
     case STORE_STUCK:
         store.stuck = 1;
         break;
@@ -508,7 +579,7 @@ static uint32_t event_of(enum explore_move_kind kind, unsigned tick, unsigned op
 
 static int64_t clock_of(const struct agent *agent, unsigned tick)
 {
-    return ((int64_t)tick + FIRST_TICK + agent->offset) * EXPLORE_TICK_NS;
+    return EXPLORE_FIRST_NS + ((int64_t)tick + agent->offset) * EXPLORE_TICK_NS;
 }
 
 static void abandon(const struct space *space, struct slot *slot, struct step *step)
@@ -522,8 +593,16 @@ static void abandon(const struct space *space, struct slot *slot, struct step *s
 
 static void end_operation(struct slot *slot, const struct bk_action *action, struct step *step)
 {
+    const uint8_t row = (uint8_t)(1u << slot->number);
+    step->given_up |= action->status != BK_OPERATION_OK;
     if (slot->is_read && action->status == BK_OPERATION_OK)
         step->missed |= slot->must & (uint8_t)~slot->seen;
+    if (!slot->is_read && action->status == BK_OPERATION_REFUSED)
+        step->refused |= row;
+    if (!slot->is_read && action->fired && action->status == BK_OPERATION_OK) {
+        step->told += action->counted;
+        step->uncounted |= action->counted ? 0 : row;
+    }
     memset(slot, 0, sizeof *slot);
 }
 
@@ -606,12 +685,20 @@ static bool refuse(struct space *space, const char *call, enum bk_status status)
     return false;
 }
 
+/* The time of a row that an agent takes. */
+static int64_t row_time(const struct space *space, uint32_t row, int64_t now_ns)
+{
+    if (row + 1 < space->config.rows || space->config.last_row == EXPLORE_ROW_NOW)
+        return now_ns;
+    return space->config.last_row == EXPLORE_ROW_OLD ? EXPLORE_FIRST_NS : now_ns + EXPLORE_TICK_NS;
+}
+
 static bool begin(struct space *space, struct bk_agent *core, struct agent *agent, bool is_read,
                   uint32_t number, int64_t now_ns)
 {
     uint32_t operation;
     struct bk_row row = space->rows[number & 15];
-    row.time_ns = now_ns;
+    row.time_ns = row_time(space, number & 15, now_ns);
     enum bk_status status = is_read ? bk_agent_read_latest(core, now_ns, KEY, EXPLORE_TICK_NS, number >> 16,
                                                            EXPLORE_ROWS_MAX + 1, BK_PLAN_DEFAULT, &operation)
                                     : bk_agent_write(core, now_ns, KEY, &row, &operation);
@@ -798,12 +885,20 @@ static struct move *add_move(struct moves *moves, enum explore_move_kind kind, u
         return move;
     const struct step *step = pool_at(&space->steps, found);
     to->agents[at] = step->agent;
-    if (step->acknowledged != 0)
-        change_store(space, to, STORE_ACKNOWLEDGE, step->acknowledged);
-    if (step->missed != 0)
-        change_store(space, to, STORE_MISS, step->missed);
-    if (step->stuck)
-        change_store(space, to, STORE_STUCK, 0);
+    to->faults =
+        (uint8_t)(to->faults + (kind == EXPLORE_GIVE_UP || kind == EXPLORE_REFUSE || kind == EXPLORE_DIES));
+    const bool is_well = to->faults <= space->config.agent.retries;
+    const uint8_t changes[] = {[STORE_ACKNOWLEDGE] = step->acknowledged,
+                               [STORE_MISS] = step->missed,
+                               [STORE_REFUSE] = step->refused,
+                               [STORE_GIVE_UP] = (uint8_t)(step->given_up && is_well),
+                               [STORE_COUNT] = (uint8_t)(space->has_column ? step->told : 0),
+                               [STORE_NOT_COUNT] =
+                                   (uint8_t)(space->is_certain && is_well ? step->uncounted : 0),
+                               [STORE_STUCK] = step->stuck};
+    for (unsigned i = 0; i < sizeof changes; i++)
+        if (changes[i] != 0)
+            change_store(space, to, (enum store_change)i, changes[i]);
     if (step->late_count > 0)
         add_late(space, to, step->late, step->late_count);
     sort_agent(space, to, at);
@@ -845,11 +940,10 @@ static void move_request(struct moves *moves, unsigned at, unsigned operation)
                                            : 0;
     if (may_fail && (config->may & gives_up) != 0) {
         struct move *move = add_move(moves, EXPLORE_GIVE_UP, at, operation, 0);
-        move->to.faults++;
         move->is_late = is_asked && has_effect(kind) && config->may >> EXPLORE_LATE & 1;
     }
     if (may_fail && is_asked && config->may >> EXPLORE_REFUSED & 1)
-        add_move(moves, EXPLORE_REFUSE, at, operation, 0)->to.faults++;
+        add_move(moves, EXPLORE_REFUSE, at, operation, 0);
 }
 
 static void move_agent(struct moves *moves, unsigned at)
@@ -869,7 +963,8 @@ static void move_agent(struct moves *moves, unsigned at)
     if (used < config->agent.operations && store->taken < config->rows) {
         struct move *move = add_move(moves, EXPLORE_WRITE, at, 0, store->taken);
         move->row = store->taken;
-        change_store(space, &move->to, STORE_TAKE, (uint32_t)(now_ns / EXPLORE_TICK_NS));
+        change_store(space, &move->to, STORE_TAKE,
+                     (uint32_t)(row_time(space, store->taken, now_ns) / EXPLORE_TICK_NS));
     }
     if (used < config->agent.operations && from->reads < config->reads && store->taken > 0) {
         uint32_t number = from->reads | (uint32_t)store->acknowledged << 4 | (store->taken - 1u) << 16;
@@ -880,7 +975,7 @@ static void move_agent(struct moves *moves, unsigned at)
     if (agent->deadline_ns <= now_ns)
         add_move(moves, EXPLORE_WAKE, at, 0, 0);
     if (used > 0 && (config->may >> EXPLORE_CRASH & 1) && from->faults < config->faults) {
-        add_move(moves, EXPLORE_DIES, at, 0, 0)->to.faults++;
+        add_move(moves, EXPLORE_DIES, at, 0, 0);
         meet(space, EXPLORE_PROBE_CRASHED);
     }
 }
@@ -940,6 +1035,13 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
         if (at == 0 || from->agents[at] != from->agents[at - 1]) /* equal agents do the same */
             move_agent(&moves, at);
     move_late(&moves);
+    if (space->config.may >> EXPLORE_GONE & 1 && from->faults < space->config.faults &&
+        store_at(space, from->store)->has_state) {
+        struct move *move = &moves.out[moves.count++];
+        *move = (struct move){.kind = EXPLORE_STATE_GONE, .to = *from};
+        move->to.faults++;
+        change_store(space, &move->to, STORE_GONE, 0);
+    }
     bool is_pause = keeps_waiting(space, from);
     bool may_pause = space->config.may >> EXPLORE_PAUSE & 1 && from->faults < space->config.faults;
     if (from->tick < space->config.ticks && is_unsettled(space, from) && (!is_pause || may_pause)) {
@@ -956,13 +1058,30 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
  * lab judges it there. */
 static uint32_t judged_by(const struct bk_agent_config *config)
 {
-    uint32_t judged = 1u << LAB_ORACLE_NO_DUPLICATES | 1u << LAB_ORACLE_FINDABLE | 1u << LAB_ORACLE_AVAILABLE;
+    uint32_t judged = 1u << LAB_ORACLE_NO_DUPLICATES | 1u << LAB_ORACLE_FINDABLE |
+                      1u << LAB_ORACLE_AVAILABLE | 1u << LAB_ORACLE_CONSERVED;
     bool is_ordered = bk_kind_fires(config->strategy.kind);
     if (is_ordered)
         judged |= 1u << LAB_ORACLE_NEWEST | 1u << LAB_ORACLE_MONOTONE;
     if (is_ordered || config->source >= BK_SOURCE_INCREMENTAL)
-        judged |= 1u << LAB_ORACLE_NO_GAPS | 1u << LAB_ORACLE_FILLED;
+        judged |= config->strategy.max_age_ns == 0 ? 1u << LAB_ORACLE_NO_GAPS | 1u << LAB_ORACLE_FILLED
+                                                   : 1u << LAB_ORACLE_LINES;
+    /* A writer that counts in memory leaves a bucket when its last row is under way. */
+    if (config->strategy.kind == BK_COUNT && config->source == BK_SOURCE_MEMORY && config->operations > 1)
+        judged &= ~(1u << LAB_ORACLE_FILLED);
     return judged;
+}
+
+/* Whether no bucket gets more rows than fill it: with conditional numbers always, else where one operation
+ * follows the other and nothing fails. */
+static bool is_bounded(const struct explore_config *config)
+{
+    const struct bk_agent_config *agent = &config->agent;
+    bool is_count = agent->strategy.kind == BK_COUNT, is_in_turn = config->agents * agent->operations == 1;
+    bool is_numbered = is_count && (agent->source == BK_SOURCE_LWT || agent->source == BK_SOURCE_LEASE);
+    return config->then == 0 && (config->may >> EXPLORE_GONE & 1 & (config->faults > 0)) == 0 &&
+           (is_numbered ||
+            (is_in_turn && config->faults == 0 && (is_count || agent->coordination == BK_SINGLE)));
 }
 
 /* Gives each row an id with which it fires or does not, as the settings ask. */
@@ -994,6 +1113,22 @@ static bool check(const struct explore_config *config, struct sim_error *error)
             "and up to %u ticks",
             EXPLORE_AGENTS_MAX, OPERATIONS_MAX, EXPLORE_ROWS_MAX, EXPLORE_READS_MAX, EXPLORE_TICKS_MAX);
     return true;
+}
+
+/* Rows from the first second on follow another threshold. */
+static bool change_settings(struct explore_config *config, struct sim_error *error)
+{
+    struct bk_agent_config *agent = &config->agent;
+    struct bk_strategy next = agent->strategy;
+    if (next.kind == BK_WEIGHTED)
+        return sim_fail(error, SIM_ERROR_INPUT, "--then: not with `weighted`");
+    *(next.kind == BK_COUNT ? &next.of.count.rows : &next.of.probabilistic.threshold) = config->then;
+    enum bk_status status = bk_history_begin(&agent->strategy, &agent->history);
+    if (status == BK_OK)
+        status = bk_history_change(&agent->history, EXPLORE_FIRST_NS + EXPLORE_TICK_NS, &next);
+    if (status == BK_OK)
+        status = bk_agent_check(agent);
+    return status == BK_OK || sim_fail(error, SIM_ERROR_INPUT, "--then: %s", bk_status_text(status));
 }
 
 static bool make_pools(struct space *space)
@@ -1031,8 +1166,21 @@ struct space *explore_space(const struct explore_config *config, struct sim_erro
     space->all_rows_count = config->agent.strategy.kind == BK_COUNT;
     space->has_state = !space->all_rows_count || config->agent.source >= BK_SOURCE_LWT;
     space->judged = judged_by(&config->agent);
+    space->has_column = space->all_rows_count ? config->agent.source == BK_SOURCE_COUNTER
+                                              : config->agent.counter == BK_COUNTER_COLUMN;
+    const uint32_t may = config->faults > 0 ? config->may : 0;
+    space->is_certain =
+        space->is_guarded && (may & (1u << EXPLORE_LOST | 1u << EXPLORE_LATE | 1u << EXPLORE_UNKNOWN)) == 0;
+    space->most = is_bounded(config) ? (unsigned)config->threshold : UINT_MAX;
+    space->least =
+        (unsigned)(config->then != 0 && config->then < config->threshold ? config->then : config->threshold);
+    space->judged |= space->most != UINT_MAX ? 1u << LAB_ORACLE_BOUNDED : 0;
     pthread_mutex_init(&space->lock, NULL);
     draw_rows(space);
+    if (config->then != 0 && !change_settings(&space->config, error)) {
+        explore_space_free(space);
+        return NULL;
+    }
     if (!make_pools(space)) {
         sim_fail_memory(error);
         explore_space_free(space);
@@ -1142,7 +1290,10 @@ static uint32_t least_read(const struct space *space, const struct store *store)
             if ((read >> r & 1) == 0 &&
                 (bucket > other || (bucket == other && store->times[r] > store->times[by_bucket])))
                 by_bucket = r;
-            if ((newest >> r & 1) == 0 && (by_time < 0 || store->times[r] > store->times[by_time]))
+            /* Of rows of the same time, those in higher buckets count as newer. */
+            if ((newest >> r & 1) == 0 && (by_time < 0 || store->times[r] > store->times[by_time] ||
+                                           (store->times[r] == store->times[by_time] &&
+                                            bucket > lowest_bucket(store->buckets[by_time]))))
                 by_time = r;
         }
         if (by_bucket < 0 || by_time < 0)
@@ -1171,7 +1322,8 @@ void explore_tell(const struct space *space, const struct world *from, const str
     out->operation = move->operation;
     out->number = move->row;
     out->is_late = move->is_late;
-    bool is_late = move->kind == EXPLORE_LATE_EFFECT, is_time = move->kind == EXPLORE_TICK;
+    bool is_late = move->kind == EXPLORE_LATE_EFFECT;
+    bool is_alone = move->kind == EXPLORE_TICK || move->kind == EXPLORE_STATE_GONE;
     bool has_request = move->kind == EXPLORE_EFFECT || move->kind == EXPLORE_ANSWER ||
                        move->kind == EXPLORE_GIVE_UP || move->kind == EXPLORE_REFUSE || is_late;
     if (has_request)
@@ -1190,7 +1342,7 @@ void explore_tell(const struct space *space, const struct world *from, const str
         const struct effect *effect = pool_at(&space->effects, number);
         out->outcome = ((const struct answer *)pool_at(&space->answers, effect->answer))->told;
     }
-    if (is_late || is_time)
+    if (is_late || is_alone)
         return;
     const struct agent *agent = agent_at(space, from->agents[move->agent]);
     if (move->kind == EXPLORE_ANSWER)

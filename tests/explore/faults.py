@@ -3,10 +3,14 @@
 """Explores the protocols with each seeded fault of tests/mutants that is in their code.
 
 Aim: what `explore` alone finds of them. Method: the one changed file is compiled and linked instead of the
-original; then the worlds of worlds.py, smallest first, run until a guarantee breaks that docs/proof.json says holds,
-or the core refuses a call, or an operation never ends.
+original; then the small worlds of worlds.py that run the file are explored, smallest first, until a guarantee
+breaks that docs/proof.json says holds, or the core refuses a call, or something that occurred in some state
+never does. A fault that only changes the number of states, which worlds.py compares too, counts separately.
 
-    faults.py SOURCE_DIR BUILD_DIR [--only NAME...] [--seconds N]      N: the most for a fault (default 30)
+    faults.py SOURCE_DIR BUILD_DIR [--write] [--seconds N] [--only NAME...]      N: the most for a fault (default 30)
+
+--write records the result in docs/proof_faults.json, of which docs/proof.py makes a table; with --only, the others
+stay as they were recorded.
 """
 import json
 import pathlib
@@ -22,7 +26,8 @@ import worlds
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "mutants"))
 import run as mutants  # noqa: E402
 
-FILES = ("protocol", "counted")
+FILES = "core/src/protocol"
+RECORD = worlds.RECORD.with_name("proof_faults.json")
 
 
 def link_with(build, source, folder):
@@ -38,6 +43,7 @@ def link_with(build, source, folder):
         at = words.index(option)
         del words[at:at + 2]
     words.remove("-MD")
+    words.append("-Wno-error")
     words.append(f"-I{build.parent.parent}/core/src")
     if subprocess.run(words, cwd=build, capture_output=True).returncode != 0:
         return None
@@ -49,26 +55,52 @@ def link_with(build, source, folder):
     return f"{folder}/bucketlab"
 
 
-def find(program, record, seconds):
-    """Returns the guarantee that breaks, and its steps; or None."""
-    end = time.monotonic() + seconds
+def concerns(fault_file, world):
+    """Whether a world runs the code of a file: guarded and count have files of their own."""
+    own = {"guarded": ["guarded"], "memory": ["memory"], "number": ["counter", "lwt", "lease"],
+           "sum": ["incremental", "scan"]}.get(pathlib.Path(fault_file).stem.removeprefix("protocol_"))
+    protocol = world[0].split(", ")[-1]
+    if fault_file.endswith("counted.c"):
+        return protocol in ("single", "locked", "three-state")
+    return own is None or protocol in own
+
+
+def find(program, file, record, seconds):
+    """Returns what showed the fault, its steps, and the world; or None. A guarantee that breaks, or a rare event that
+    never occurs, ends the search; another number of states counts if nothing else is found."""
+    end, other = time.monotonic() + seconds, None
     for world in sorted(worlds.worlds(), key=lambda w: record[worlds.key(w)]["states"]):
-        command = worlds.command_of(program, world) + ["--json", "--states", "3000000", "--memory", "64MiB"]
+        name = worlds.key(world)
+        if not concerns(file, world) or record[name]["states"] > worlds.FEW:
+            continue
+        command = worlds.command_of(program, world) + ["--json", "--states", "1000000", "--memory", "32MiB"]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=max(1, end - time.monotonic()))
+            run = subprocess.run(command, capture_output=True, text=True, timeout=max(0.1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
-            return None
+            break
         if run.returncode not in (0, 1) or not run.stdout:
-            return "refused", 0
+            return "the core refuses a call", None, name
         answer = json.loads(run.stdout)
-        holds = record[worlds.key(world)]["holds"]
-        broken = [(g["steps"], g["name"]) for g in answer["guarantees"] if not g["holds"] and g["name"] in holds]
+        broken = [(g["steps"], g["name"]) for g in answer["guarantees"]
+                  if not g["holds"] and g["name"] in record[name]["holds"]]
         if broken:
-            return min(broken)[1], min(broken)[0]
+            return min(broken)[1], min(broken)[0], name
         never = [s["name"] for s in answer["sometimes"] if not s["reached"]]
-        if set(never) - set(record[worlds.key(world)]["never"]):
-            return never[0], 0
-    return None
+        if set(never) - set(record[name]["never"]):
+            return f"never: {never[0]}", None, name
+        if other is None and (answer["states"], answer["transitions"]) != (record[name]["states"],
+                                                                           record[name]["transitions"]):
+            other = "other states", None, name
+    return other
+
+
+def protocol_faults(source):
+    """The faults of the protocols: those of a file whose name begins with FILES."""
+    for fault in mutants.faults_of(source / "tests" / "mutants"):
+        file = fault.changes[0][0]
+        if len(fault.changes) == sum(change[0] == file for change in fault.changes) and file.startswith(FILES):
+            if file.endswith(".c"):
+                yield fault, file
 
 
 def main():
@@ -76,13 +108,9 @@ def main():
     seconds = float(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else 30
     only = sys.argv[sys.argv.index("--only") + 1:] if "--only" in sys.argv else []
     record = json.loads(worlds.RECORD.read_text())
-    found, missed = {}, []
-    for fault in mutants.faults_of(source / "tests" / "mutants"):
-        files = {change[0] for change in fault.changes}
-        file = next(iter(files))
-        if len(files) != 1 or not file.startswith("core/src/") or not pathlib.Path(file).name.startswith(FILES):
-            continue
-        if file.endswith(".h") or (only and fault.name not in only):
+    found = json.loads(RECORD.read_text()) if RECORD.exists() and only else {}
+    for fault, file in protocol_faults(source):
+        if only and fault.name not in only:
             continue
         with tempfile.TemporaryDirectory(prefix="bucketlab-test-") as folder:
             text = (source / file).read_text()
@@ -91,18 +119,17 @@ def main():
             changed = pathlib.Path(folder) / pathlib.Path(file).name
             changed.write_text(text)
             program = link_with(build, str(changed), folder)
-            if program is None:
-                print(f"{fault.name}: does not build alone, and does not count", flush=True)
-                continue
-            how = find(program, record, seconds)
-        print(f"{fault.name}: {how[0] + ', ' + str(how[1]) + ' steps' if how else 'NOT FOUND'}", flush=True)
-        if how:
-            found[fault.name] = how[1]
-        else:
-            missed.append(fault.name)
-    steps = [n for n in found.values() if n > 0]
-    median = statistics.median(steps) if steps else "-"
-    print(f"{len(found)} of {len(found) + len(missed)} found; median {median} steps")
+            assert program is not None, f"{fault.name} does not build"
+            how = find(program, file, record, seconds)
+        found[fault.name] = {"what": fault.what, "file": pathlib.Path(file).name, "found": how and how[0],
+                             "steps": how and how[1], "world": how and how[2]}
+        print(f"{fault.name}: {how or 'NOT FOUND'}", flush=True)
+    if "--write" in sys.argv:
+        RECORD.write_text(json.dumps(found, indent=1) + "\n")
+    ways = [fault["found"] for fault in found.values()]
+    steps = [fault["steps"] for fault in found.values() if fault["steps"]]
+    print(f"{len(ways) - ways.count(None)} of {len(ways)} found, {ways.count('other states')} of them by the number of "
+          f"states only; median {statistics.median(steps) if steps else '-'} steps")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,28 @@ def worlds():
         yield ("three-state", counter,
                f"--lead 2s --cache 1s --rows 3 --fires 3 --threshold 2 --seconds 2 --faults {FAULTY}")
         yield "three-state", counter, "--lead 4s --cache 1s --seconds 5 --faults skew"
+        for protocol in ("single", "locked", "three-state"):
+            yield protocol, counter, "--agents 1 --rows 4 --fires 4 --threshold 2 --seconds 3 --faults none"
+            yield protocol, counter, "--agents 1 --rows 4 --fires 4 --threshold 2 --then 1 --seconds 3 --faults none"
+            yield protocol, counter, "--agents 1 --rows 4 --fires 3 --seconds 4 --last-row old --faults none"
+            yield protocol, counter, "--agents 1 --rows 3 --fires 3 --seconds 3 --faults gone"
+            yield protocol, counter, "--agents 1 --rows 3 --fires 3 --seconds 3 --faults refused"
+            yield protocol, counter, "--max-age 2s --rows 3 --fires 2 --threshold 2 --seconds 2 --faults none"
+            yield (protocol, counter, "--agents 1 --max-age 2s --lead 1s --rows 4 --fires 4 --threshold 2 --seconds 6 "
+                   "--faults none")
+            yield protocol, counter, f"--max-age 1s --lead 1s --rows 2 --threshold 2 --seconds 2 --faults {FAULTY}"
+        yield "locked", counter, "--lock 1s --seconds 2 --faults crash"
+    yield "guarded", None, "--agents 1 --rows 4 --fires 4 --threshold 2 --grant 1s --seconds 3 --faults none"
+    yield "guarded", None, "--agents 1 --rows 4 --fires 4 --threshold 2 --then 1 --grant 1s --seconds 3 --faults none"
+    yield "guarded", None, "--agents 1 --rows 4 --fires 3 --grant 1s --seconds 4 --last-row old --faults none"
+    yield "guarded", None, "--agents 1 --rows 4 --fires 3 --grant 1s --seconds 4 --last-row old --faults lost,refused"
+    yield "guarded", None, "--agents 1 --reads 1 --seconds 2 --last-row ahead --faults skew"
+    yield "guarded", None, "--agents 1 --reads 1 --seconds 2 --faults gone"
+    yield "guarded", None, "--agents 1 --rows 3 --fires 3 --threshold 2 --seconds 2 --faults refused"
+    yield "guarded", None, "--max-age 2s --rows 3 --fires 1 --threshold 2 --seconds 2 --faults none"
+    yield ("guarded", None, "--agents 1 --max-age 1s --rows 4 --fires 0 --reads 1 --seconds 4 --last-row old "
+           "--faults none")
+    yield "guarded", None, f"--max-age 1s --rows 2 --seconds 2 --faults {FAULTY}"
     yield "guarded", None, "--reads 1 --seconds 2 --faults none"
     yield "guarded", None, "--reads 1 --seconds 2 --faults skew"
     yield "guarded", None, f"--reads 1 --seconds 2 --faults {FAULTY}"
@@ -47,6 +69,11 @@ def worlds():
     for source in ("counter", "lwt", "lease", "incremental", "scan", "memory"):
         yield f"count, {source}", None, "--rows 3 --reads 1 --seconds 1 --faults none"
         yield f"count, {source}", None, f"--rows 3 --seconds 1 --faults {FAULTY}"
+        yield f"count, {source}", None, "--agents 1 --rows 5 --threshold 2 --seconds 1 --faults none"
+        yield f"count, {source}", None, "--agents 1 --operations 2 --rows 4 --threshold 2 --seconds 0 --faults refused"
+        if source != "counter":
+            yield f"count, {source}", None, "--agents 1 --rows 5 --threshold 2 --then 3 --seconds 2 --faults none"
+            yield f"count, {source}", None, "--agents 1 --rows 3 --seconds 1 --faults gone"
 
 
 def command_of(program, world):
@@ -71,6 +98,8 @@ def explore(program, world, history, memory):
 def judge(program, world, broken, history):
     """The lab's oracles break the guarantee of the counter-example that is printed, too."""
     name = next(iter(broken))
+    if name == "available":
+        return  # the lab judges it by times, and excuses what overlaps a fault
     run = subprocess.run([program, "judge", f"{history}.yaml", history, "--json", "--quiet"], capture_output=True,
                          text=True)
     assert run.stdout, f"{world}: {run.stderr}"

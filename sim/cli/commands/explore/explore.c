@@ -22,9 +22,15 @@ static const struct cli_option options[] = {
     {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
     {"fires", "N", "how many of them fire, the first ones (default 2)"},
     {"threshold", "N", "firing rows that fill a bucket; rows of count (default 1)"},
+    {"then", "N", "rows from the first second on follow this threshold"},
+    {"max-age", "DURATION", "no bucket has rows on both sides of a multiple of this"},
+    {"last-row", "now|old|ahead",
+     "the last row's time: by the clock, of the first second,\n"
+     "or a second ahead of the clock (default now)"},
     {"reads", "N", "reads of all rows, 0 to 3 (default 0)"},
     {"seconds", "N", "how often a second passes, 0 to 15 (default 4)"},
-    {"faults", "lost|late|unknown|refused|crash|pause|skew|all|none,...", "what may go wrong (default all)"},
+    {"faults", "lost|late|unknown|refused|crash|pause|gone|skew|all|none,...",
+     "what may go wrong (default all)"},
     {"most-faults", "N", "how many faults a path has at most, 0 to 9 (default 1)"},
     {"lead", "DURATION", "three-state: from a change to its date (default 2s)"},
     {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
@@ -90,9 +96,15 @@ static bool read_world(const struct cli_args *args, struct explore_config *confi
         !read_number(args, "seconds", 0, EXPLORE_TICKS_MAX, &config->ticks, error) ||
         !read_number(args, "most-faults", 0, 9, &config->faults, error) ||
         !cli_whole(args, "threshold", 1, 9, &config->threshold, error) ||
+        !cli_whole(args, "then", 1, 9, &config->then, error) ||
         !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error))
         return false;
     config->may = read_faults(args);
+    if ((config->may & ~(1u << EXPLORE_SKEW)) == 0)
+        config->faults = 0;
+    config->last_row = cli_chooses(args, "last-row", "old")     ? EXPLORE_ROW_OLD
+                       : cli_chooses(args, "last-row", "ahead") ? EXPLORE_ROW_AHEAD
+                                                                : EXPLORE_ROW_NOW;
     config->threads = args->jobs;
     config->fires = (1u << fires) - 1;
     uint64_t bytes = config->memory_bytes;
@@ -180,13 +192,18 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     if (args->count > 0 && !read_scenario(args, &own, job->protocol, error))
         return false;
     uint32_t retries = 1, operations = 1;
+    int64_t age_ns = 0;
     if (!read_duration(args, "cache", own.cache_ttl_ns, &agent->cache_ttl_ns, error) ||
         !read_duration(args, "lead", own.lead_ns, &agent->lead_ns, error) ||
         !read_duration(args, "grant", own.grant_ns, &agent->grant_ns, error) ||
         !read_duration(args, "lock", own.lock_lasts_ns, &agent->lock_lasts_ns, error) ||
+        !read_duration(args, "max-age", 0, &age_ns, error) ||
         !read_number(args, "retries", 0, 9, &retries, error) ||
         !read_number(args, "operations", 1, 4, &operations, error))
         return false;
+    enum bk_status status = age_ns == 0 ? BK_OK : bk_strategy_max_age(age_ns, &agent->strategy);
+    if (status != BK_OK)
+        return sim_fail(error, SIM_ERROR_INPUT, "--max-age: %s", bk_status_text(status));
     agent->counter = own.counter;
     agent->retries = retries;
     agent->operations = operations;
@@ -204,17 +221,22 @@ static uint32_t never_of(const struct explore_config *config)
 {
     const struct bk_agent_config *agent = &config->agent;
     uint32_t never = 1u << LAB_CONDITION_CLOCK_JUMP | 1u << LAB_CONDITION_WEAK_LEVELS |
-                     1u << LAB_CONDITION_LATE_ROWS | 1u << LAB_CONDITION_ROUTE_AGAIN |
-                     1u << LAB_CONDITION_UNEVEN_SETTINGS | 1u << LAB_CONDITION_REMOVED_ROWS |
-                     1u << LAB_CONDITION_EARLY_ROWS | 1u << LAB_CONDITION_OLD_CHECKPOINT |
-                     1u << LAB_CONDITION_STATE_LOST | 1u << LAB_CONDITION_PAXOS_LOST;
+                     1u << LAB_CONDITION_ROUTE_AGAIN | 1u << LAB_CONDITION_UNEVEN_SETTINGS |
+                     1u << LAB_CONDITION_REMOVED_ROWS | 1u << LAB_CONDITION_OLD_CHECKPOINT |
+                     1u << LAB_CONDITION_PAXOS_LOST;
+    if (config->last_row != EXPLORE_ROW_OLD)
+        never |= 1u << LAB_CONDITION_LATE_ROWS;
+    if (config->last_row != EXPLORE_ROW_AHEAD)
+        never |= 1u << LAB_CONDITION_EARLY_ROWS;
+    if (config->faults == 0 || (config->may >> EXPLORE_GONE & 1) == 0)
+        never |= 1u << LAB_CONDITION_STATE_LOST;
     if (config->agents == 1)
         never |= 1u << LAB_CONDITION_MANY_AGENTS;
     if (config->agents == 1 && agent->operations == 1)
         never |= 1u << LAB_CONDITION_CHANGES_AT_ONCE | 1u << LAB_CONDITION_COUNTED_AT_ROLL;
     if (config->faults == 0)
-        never |= 1u << LAB_CONDITION_FAULTS | 1u << LAB_CONDITION_UNKNOWN_WRITE |
-                 1u << LAB_CONDITION_REFUSED_ROWS | 1u << LAB_CONDITION_SHORT_TIMEOUTS;
+        never |=
+            1u << LAB_CONDITION_FAULTS | 1u << LAB_CONDITION_UNKNOWN_WRITE | 1u << LAB_CONDITION_REFUSED_ROWS;
     if (agent->lead_ns > agent->cache_ttl_ns + 2 * agent->clock_bound_ns)
         never |= 1u << LAB_CONDITION_SHORT_LEAD;
     return never;

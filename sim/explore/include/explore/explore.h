@@ -22,6 +22,8 @@
 #define EXPLORE_TICKS_MAX  15u
 /* All times of a world are multiples of a tick. */
 #define EXPLORE_TICK_NS INT64_C(1000000000)
+/* Tick 0, so that no time is 0 or below, which the core takes for "none". */
+#define EXPLORE_FIRST_NS (8 * EXPLORE_TICK_NS)
 
 /* What may go wrong. Each event of all kinds but the last uses up one of `faults`. */
 #define EXPLORE_FAULT_MAP(X)                                                                                 \
@@ -31,6 +33,7 @@
     X(REFUSED, "refused") /* it is refused, and takes no effect */                                           \
     X(CRASH, "crash")     /* an agent loses its memory; its requests may take effect later, or never */      \
     X(PAUSE, "pause")     /* time passes although an agent has an answer to hear */                          \
+    X(GONE, "gone")       /* the state row is lost */                                                        \
     X(SKEW, "skew")       /* each agent's clock is a tick behind, right or a tick ahead */
 
 enum explore_fault {
@@ -55,14 +58,19 @@ enum explore_probe {
         EXPLORE_PROBE_COUNT
 };
 
+/* The time of the last row: by its agent's clock; of tick 0; or a tick ahead of the clock. */
+enum explore_row_time { EXPLORE_ROW_NOW, EXPLORE_ROW_OLD, EXPLORE_ROW_AHEAD };
+
 struct explore_config {
     struct bk_agent_config agent; /* of all agents; times are multiples of EXPLORE_TICK_NS */
     uint32_t agents, rows, reads; /* how many there are */
     uint32_t fires;               /* bit r: row r fires */
     uint64_t threshold;           /* of the strategy; BK_COUNT: its rows */
-    uint32_t ticks;               /* time passes this often */
-    uint32_t faults;              /* the most faults of a path */
-    uint32_t may;                 /* bit f: enum explore_fault f */
+    uint64_t then;                /* the threshold for rows from the first second on; 0: the same */
+    enum explore_row_time last_row;
+    uint32_t ticks;  /* time passes this often */
+    uint32_t faults; /* the most faults of a path */
+    uint32_t may;    /* bit f: enum explore_fault f */
     uint32_t threads;
     uint64_t states_max;
     size_t memory_bytes; /* of the table of states */
@@ -70,15 +78,16 @@ struct explore_config {
 
 /* A step of a path. */
 enum explore_move_kind {
-    EXPLORE_TICK,    /* time passes */
-    EXPLORE_WRITE,   /* an agent takes the next row */
-    EXPLORE_READ,    /* an agent begins a read of all rows */
-    EXPLORE_EFFECT,  /* a request takes effect */
-    EXPLORE_ANSWER,  /* the agent hears its outcome */
-    EXPLORE_GIVE_UP, /* the agent hears that the outcome is unknown */
-    EXPLORE_REFUSE,  /* the agent hears that it was refused */
-    EXPLORE_WAKE,    /* an agent's wait is over */
-    EXPLORE_DIES,    /* an agent crashes and starts again */
+    EXPLORE_TICK,       /* time passes */
+    EXPLORE_WRITE,      /* an agent takes the next row */
+    EXPLORE_READ,       /* an agent begins a read of all rows */
+    EXPLORE_EFFECT,     /* a request takes effect */
+    EXPLORE_ANSWER,     /* the agent hears its outcome */
+    EXPLORE_GIVE_UP,    /* the agent hears that the outcome is unknown */
+    EXPLORE_REFUSE,     /* the agent hears that it was refused */
+    EXPLORE_WAKE,       /* an agent's wait is over */
+    EXPLORE_DIES,       /* an agent crashes and starts again */
+    EXPLORE_STATE_GONE, /* the state row is lost */
     EXPLORE_LATE_EFFECT
 };
 struct explore_step {
