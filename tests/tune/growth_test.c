@@ -32,8 +32,7 @@ static void test_a_trace_is_read_by_weeks_from_its_end(void **state)
     FILE *file = fopen(PATH, "w");
     assert_non_null(file);
     fputs("timestamp_ms,key,count\n", file);
-    for (int day = 0; day < 58;
-         day++) /* two days more than eight weeks; a line's rows are spread over its day */
+    for (int day = 0; day < 58; day++) /* eight weeks and two days; a line's rows are spread over its day */
         fprintf(file, "%lld,k,%lld\n", 1767225600000LL + day * 86400000LL, llround(1e6 * exp2(day / 14.0)));
     assert_int_equal(fclose(file), 0);
     scenario.trace_path = path;

@@ -634,8 +634,7 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
            twin_differs(answer, "tune: the pilot's totals differ");
 }
 
-/* Of drawn seeds: the worst figures, and the mean, with its interval by Student's distribution; and demands
- * that the mean meets exactly, or misses. */
+/* Of drawn seeds: the worst figures, the mean and its interval; demands that the mean meets or misses. */
 static bool check_drawn(const struct answer *answer, const struct tune_contest *contest)
 {
     static const size_t sizes[] = {

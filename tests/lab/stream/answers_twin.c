@@ -362,7 +362,8 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     if (isnan(told))
         return wanted * (1 + ROUNDED) > kept;
     /* The program leaves out keys of which a normal approximation says that no part exceeds a limit. */
-    return fabs(capped(told) - capped(wanted)) <= (is_divided ? 1e-3 : ROUNDED) * capped(wanted);
+    return fabs(capped(told) - capped(wanted)) <=
+           (is_divided ? 1e-3 : ROUNDED) * capped(wanted) + 2e-9 * days;
 }
 
 bool twin_horizon(const struct answer *answer, const struct lab_settings *settings,
@@ -593,7 +594,7 @@ static double counted_most(const struct answer *answer, const struct lab_setting
     double mean = 0, left = 1;
     for (double i = 0; left > 1e-15 && i < 20000; i++)
         mean += left = rows_above(answer, settings, i);
-    double begun = rows / mean + (strategy->kind == BK_COUNT || mean > n + 1 ? keys : 0);
+    double begun = rows / mean + (strategy->kind == BK_COUNT || mean > n + 1 + 1e-9 ? keys : 0);
     if (strategy->max_age_ns > 0)
         begun = !is_synthetic
                     ? rows
