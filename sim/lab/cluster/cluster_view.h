@@ -59,8 +59,6 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
 
 /* --- ledger.c: a key's state as stored, and its meaning for the key's rows. */
-/* Called when a key's state has changed; updates lab_cluster_key.changes. */
-void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
 /* The date of the newest bucket, in a state that counts rows. */
 int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns);
 /* The bucket to which a row of this time belongs by the state. */
