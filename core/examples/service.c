@@ -134,7 +134,7 @@ static enum bk_operation_status carry_out(struct bk_agent *agent, sqlite3 *file)
                 continue;
             }
             struct bk_outcome outcome = ask(file, &action);
-            bk_agent_outcome(agent, now_ns(), action.operation, &outcome);
+            bk_agent_outcome(agent, now_ns(), action.ticket, &outcome);
         }
         int64_t wait_ns = bk_agent_deadline(agent) - now_ns();
         if (wait_ns > 0)

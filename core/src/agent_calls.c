@@ -4,7 +4,9 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "bucketing/hash.h"
 #include "calendar.h"
+#include "lab/bucketing_lab.h"
 #include "protocol.h"
 
 static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
@@ -329,7 +331,7 @@ void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
      * count as empty. */
     for (uint32_t i = 0; i < agent->operations_met; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
-        if (operation->is_read && operation->waits_for_outcome && operation->key == key)
+        if (operation->is_read && operation->ticket != 0 && operation->key == key)
             operation->is_outdated = true;
     }
 }
@@ -477,6 +479,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     if (config->history.count == 0)
         bk_history_begin(&config->strategy, &agent->config.history);
     agent->config.strategy = agent->config.history.eras[agent->config.history.count - 1].strategy;
+    agent->actions = bk_murmur3_128_u64(config->agent_id).h1 >> (TICKET_BITS + 1);
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
     for (uint32_t i = 0; i < config->operations; i++)
@@ -639,7 +642,7 @@ OUT_OF_LINE static bool raises_bucket(const struct bk_agent *agent, const struct
 static void take(struct bk_agent *agent, struct operation *operation, uint32_t number, int64_t now_ns,
                  const struct bk_outcome *outcome)
 {
-    operation->waits_for_outcome = false;
+    operation->ticket = 0;
     bk_operation_outcome(agent, operation, now_ns, outcome);
     after(agent, operation, number, now_ns);
 }
@@ -656,22 +659,42 @@ OUT_OF_LINE static void take_for_all(struct bk_agent *agent, struct operation *o
         release_parked(agent, operation->key, !asked_for_key || bk_turns_asks(agent, operation), now_ns);
 }
 
-enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
+enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
                                 const struct bk_outcome *outcome)
 {
     if (agent == NULL || outcome == NULL)
         return BK_ERROR_NULL;
-    if (operation >= agent->operations_met || !bk_agent_operations(agent)[operation].waits_for_outcome)
+    uint32_t number = (uint32_t)(ticket & TICKET_PLACES) - 1;
+    if (number >= agent->operations_met || bk_agent_operations(agent)[number].ticket != ticket)
         return BK_ERROR_OPERATION;
-    struct operation *waiting = &bk_agent_operations(agent)[operation];
+    if ((unsigned)outcome->kind > BK_OUTCOME_REFUSED)
+        return BK_ERROR_OUTCOME;
+    struct operation *waiting = &bk_agent_operations(agent)[number];
     if (waiting->step >= STEP_OF_PROTOCOL && outcome->kind == BK_OUTCOME_APPLIED)
         agent->stats.rolls += raises_bucket(agent, waiting);
     agent->stats.unknown += bk_outcome_is_unknown(outcome);
     if (bk_protocol(agent)->asks == NULL)
-        take(agent, waiting, operation, now_ns, outcome);
+        take(agent, waiting, number, now_ns, outcome);
     else
-        take_for_all(agent, waiting, operation, now_ns, outcome);
+        take_for_all(agent, waiting, number, now_ns, outcome);
     return BK_OK;
+}
+
+/* Ticket: the number of the action, then the place of its operation + 1 in the low 16 bits. The numbers of
+ * agents with different agent_id begin far apart, so a ticket of one is unknown to the other. */
+static uint64_t next_ticket(struct bk_agent *agent, uint32_t number)
+{
+    agent->actions++;
+    return agent->actions << TICKET_BITS | (number + 1);
+}
+
+void bk_agent_forget_tickets(struct bk_agent *agent)
+{
+    agent->actions = 0;
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
+        struct operation *operation = &bk_agent_operations(agent)[i];
+        operation->ticket = operation->ticket == 0 ? 0 : i + 1;
+    }
 }
 
 /* Takes the action of the first operation in the ring. Returns true. */
@@ -680,6 +703,7 @@ OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *ou
     uint32_t number = bk_agent_numbers(agent, agent->ready_at)[agent->ready_begin];
     struct operation *operation = &bk_agent_operations(agent)[number];
     out->operation = number;
+    out->ticket = 0;
     out->key = operation->key;
     out->bucket = operation->bucket;
     out->row = operation->row;
@@ -698,7 +722,7 @@ OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *ou
         end(agent, number, out);
         return true;
     }
-    operation->waits_for_outcome = true;
+    operation->ticket = out->ticket = next_ticket(agent, number);
     agent->stats.retries += operation->is_retry;
     bk_operation_fill(agent, operation, out);
     return true;

@@ -213,10 +213,10 @@ static void number_of(struct bk_codec *codec, struct bk_agent *agent, uint32_t *
 
 static void flags_of(struct bk_codec *codec, struct operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,     &operation->ack_due,     &operation->waits_for_outcome,
-                           &operation->is_retry,    &operation->fired,       &operation->counted,
-                           &operation->was_unknown, &operation->is_outdated, &operation->adds,
-                           &operation->is_placed,   &operation->is_new_key,  &operation->start_is_kept};
+    bool *const flags[] = {&operation->is_read,     &operation->ack_due,      &operation->is_retry,
+                           &operation->fired,       &operation->counted,      &operation->was_unknown,
+                           &operation->is_outdated, &operation->adds,         &operation->is_placed,
+                           &operation->is_new_key,  &operation->start_is_kept};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bk_codec_bool(codec, flags[i]);
 }
@@ -310,6 +310,7 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
     bk_codec_u32(codec, &operation->lost);
     bk_codec_u32(codec, &operation->recounts);
     bk_codec_u32(codec, &operation->waits);
+    bk_codec_u64(codec, &operation->ticket);
     bk_codec_u64(codec, &operation->key);
     bk_codec_i64(codec, &operation->bucket);
     row_of(codec, &operation->row);
@@ -341,12 +342,13 @@ static void check_known(struct bk_codec *codec, const struct known *known)
 /* Checks that the operation has an action or waits: for an outcome, for its wake-up time, or for another
  * operation. */
 static void check_operation(struct bk_codec *codec, const struct bk_agent *agent,
-                            const struct operation *operation, bool is_ready)
+                            const struct operation *operation, uint32_t number, bool is_ready)
 {
     const struct protocol *protocol = bk_protocol(agent);
     bool is_parked = operation->step == STEP_PARKED, is_asleep = operation->wake_ns != INT64_MAX;
     bk_codec_check(codec, operation->step != STEP_FREE);
-    bk_codec_check(codec, is_ready + operation->waits_for_outcome + is_asleep + is_parked == 1);
+    bk_codec_check(codec, operation->ticket == 0 || (operation->ticket & TICKET_PLACES) == number + 1);
+    bk_codec_check(codec, is_ready + (operation->ticket != 0) + is_asleep + is_parked == 1);
     bk_codec_check(codec, operation->weight >= 0 && operation->weight <= WEIGHT_MAX);
     if (operation->step == STEP_ROWS)
         bk_codec_check(codec, operation->reader.reader.step_open);
@@ -368,7 +370,7 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
     for (uint32_t i = 0; bk_codec_is_reading(codec) && i < agent->operations_met; i++) {
         operations[i].step = STEP_FREE;
         operations[i].is_read = true; /* so that all of it is cleared when it begins */
-        operations[i].waits_for_outcome = false;
+        operations[i].ticket = 0;
         operations[i].waits = 0;
     }
     uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
@@ -388,7 +390,7 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
         if (bk_codec_is_reading(codec))
             memset(&operations[i], 0, sizeof operations[i]);
         operation_of(codec, agent, &operations[i]);
-        check_operation(codec, agent, &operations[i], mark == MARK_READY);
+        check_operation(codec, agent, &operations[i], i, mark == MARK_READY);
         if (bk_codec_is_reading(codec) && agent->list_count != 0)
             bk_turns_update(agent, i);
     }
@@ -483,6 +485,7 @@ static void whole(struct bk_codec *codec, struct bk_agent *agent)
     history_of(codec, agent);
     bk_codec_i64(codec, &agent->wake_ns);
     bk_codec_u64(codec, &agent->memory_uses);
+    bk_codec_u64(codec, &agent->actions);
     operations_of(codec, agent);
     cache_of(codec, agent);
     memory_of(codec, agent);
@@ -558,8 +561,8 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
 {
     int64_t stripes = idgen->config.stripes, stripe = idgen->stripe;
     bool asks = idgen->step != IDGEN_IDLE && idgen->step != IDGEN_SLEEP;
-    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->is_waiting));
-    bk_codec_check(codec, !(idgen->is_to_ask && idgen->is_waiting));
+    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->ticket != 0));
+    bk_codec_check(codec, !(idgen->is_to_ask && idgen->ticket != 0));
     bk_codec_check(codec, stripe <= stripes && (stripe >= 1 || (idgen->draws == 0 && !asks)));
     /* The wait after an attempt depends on the number of attempts. */
     bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
@@ -584,9 +587,11 @@ static void whole_idgen(struct bk_codec *codec, struct bk_idgen *idgen)
     bk_codec_u64(codec, &idgen->in_hand);
     idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
     idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
-    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
-                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
-                           &idgen->lock_is_absent, &idgen->has_last};
+    bk_codec_u64(codec, &idgen->actions);
+    bk_codec_u64(codec, &idgen->ticket);
+    bool *const flags[] = {&idgen->is_to_ask,     &idgen->is_wanted, &idgen->is_ready_due,
+                           &idgen->is_failed_due, &idgen->is_retry,  &idgen->lock_is_absent,
+                           &idgen->has_last};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bk_codec_bool(codec, flags[i]);
     idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);

@@ -235,6 +235,7 @@ enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idg
     out->config = *config;
     out->wake_ns = INT64_MAX;
     out->until_ns = INT64_MIN;
+    out->actions = bk_murmur3_128_u64(config->client_id).h1 >> 1;
     return BK_OK;
 }
 
@@ -376,14 +377,16 @@ static void take_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk
     }
 }
 
-enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
+enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
                                 const struct bk_idgen_outcome *outcome)
 {
     if (idgen == NULL || outcome == NULL)
         return BK_ERROR_NULL;
-    if (!idgen->is_waiting)
+    if (ticket == 0 || idgen->ticket != ticket)
         return BK_ERROR_OPERATION;
-    idgen->is_waiting = false;
+    if ((unsigned)outcome->kind > BK_IDGEN_REFUSED)
+        return BK_ERROR_OUTCOME;
+    idgen->ticket = 0;
     take_outcome(idgen, now_ns, outcome);
     return BK_OK;
 }
@@ -401,7 +404,8 @@ bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out)
         return true;
     }
     idgen->is_to_ask = false;
-    idgen->is_waiting = true;
+    idgen->actions += idgen->actions == UINT64_MAX ? 2 : 1;
+    idgen->ticket = out->ticket = idgen->actions;
     out->is_retry = idgen->is_retry;
     if (idgen->step == IDGEN_READ_LAST) {
         out->kind = BK_IDGEN_READ_LAST;

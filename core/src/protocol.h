@@ -39,6 +39,9 @@
 #define OUT_OF_LINE
 #endif
 
+/* The low bits of a ticket: the place of its operation + 1, which is never 0. */
+#define TICKET_BITS   16u
+#define TICKET_PLACES UINT64_C(0xffff)
 #define BIT(column) (1u << (column))
 #define COLUMNS_ALL (BIT(BK_COLUMN_COUNT) - 1)
 #define CACHE_WAYS  4u
@@ -64,7 +67,7 @@ struct filling {
 /* An operation: what the agent does for one call of its host; enum step has its steps. */
 struct operation {
     uint32_t step; /* enum step, or a step of the protocol */
-    bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
+    bool is_read, ack_due, is_retry, fired, counted, was_unknown;
     bool is_listed;   /* it is on the list of its key */
     bool is_outdated; /* it neither uses nor learns empty windows: the history was replaced since it began, or
                          the agent stored a row of the key while it waited */
@@ -78,6 +81,7 @@ struct operation {
     uint32_t recounts; /* number of repeated counts after a conditional count of unknown outcome;
                           BK_SOURCE_MEMORY: number of buckets that it found full */
     uint32_t waits;    /* number of waits for a lock that another agent holds */
+    uint64_t ticket;    /* of the action that waits for its outcome; 0: none does */
     uint64_t key;
     int64_t bucket;
     struct bk_row row; /* in a read, time_ns is its now_ns, and sequence the newest sequence number */
@@ -138,6 +142,7 @@ struct bk_agent {
     int64_t wake_ns;      /* not later than the earliest wake_ns of the operations */
     size_t ready_at, free_at, operations_at, cache_at, local_at, lists_at, links_at, memory_at;
     uint64_t memory_uses;
+    uint64_t actions; /* number of the last action that needs an outcome; see next_ticket() */
     struct bk_agent_stats stats; /* the counters; the gauges are 0 */
     struct bk_agent_config config;
 };
@@ -321,7 +326,7 @@ void bk_operation_fill(const struct bk_agent *agent, const struct operation *ope
 
 static inline bool bk_outcome_is_unknown(const struct bk_outcome *outcome)
 {
-    return (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN;
+    return outcome->kind == BK_OUTCOME_UNKNOWN;
 }
 
 /* For writes: finds the bucket by the cached state, or reads the state first. */

@@ -76,11 +76,13 @@ static int64_t counted_with_row(const struct bk_agent *agent, const struct opera
     return count > WEIGHT_MAX - operation->weight ? WEIGHT_MAX : count + operation->weight;
 }
 
-/* The value of the state's counter when the count of the bucket is `count`. */
+/* The value of the state's counter when the count of the bucket is `count`: at most WEIGHT_MAX, like all that
+ * is stored, whatever total the host reports. */
 static int64_t counted_stored_as(const struct bk_agent *agent, const struct operation *operation,
                                  int64_t count)
 {
-    return agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, count) : count;
+    int64_t stored = agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, count) : count;
+    return stored > WEIGHT_MAX ? WEIGHT_MAX : stored;
 }
 
 static bool counted_may_roll(const struct bk_agent *agent, const struct operation *operation, int64_t count)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucketing_lab.h"
 #include "kernel/grow.h"
 #include "kernel/random.h"
 #include "kernel/table.h"
@@ -658,6 +659,7 @@ static uint64_t hash_agent(const struct space *space, const struct agent *agent)
 
 static uint32_t put_agent(struct space *space, struct bk_agent *core, struct agent *agent)
 {
+    bk_agent_forget_tickets(core);
     size_t size = bk_agent_state_size(core);
     if (!sim_grow(&space->arena, &space->arena_size, space->arena_used + size, 1))
         return kept(space, NONE);
@@ -723,7 +725,7 @@ static bool report(struct space *space, struct bk_agent *core, struct slot *slot
         abandon(space, slot, step);
     slot->phase = IDLE;
     slot->action = slot->outcome = 0;
-    return refuse(space, "bk_agent_outcome()", bk_agent_outcome(core, now_ns, operation, &outcome));
+    return refuse(space, "bk_agent_outcome()", bk_agent_outcome(core, now_ns, operation + 1, &outcome));
 }
 
 static bool happen(struct space *space, struct bk_agent *core, struct agent *agent, uint32_t event,

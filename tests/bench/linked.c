@@ -74,7 +74,7 @@ static double agent_write(const struct bk_strategy *strategy)
         while (bk_agent_next(agent, &action)) {
             const struct bk_outcome applied = {.kind = BK_OUTCOME_APPLIED};
             if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-                bk_agent_outcome(agent, i, action.operation, &applied);
+                bk_agent_outcome(agent, i, action.ticket, &applied);
         }
     }
     double spent_ns = now_ns() - from_ns;

@@ -200,7 +200,7 @@ static uint32_t walk(size_t number)
                 continue;
             draw = bk_murmur3_128_u64(draw).h1;
             const struct bk_outcome outcome = answer(&action, now_ns, draw);
-            assert_int_equal(bk_agent_outcome(agent, now_ns, action.operation, &outcome), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
             see_outcome(&seen, &action, &outcome);
             is_fresh = false;
         }
@@ -253,7 +253,7 @@ static void test_each_step_of_the_bucket_is_a_roll(void **state)
                     stored.columns[j] = action.columns[j];
                 stored.mask |= action.mask;
             }
-            assert_int_equal(bk_agent_outcome(agent, i, action.operation, &stored), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, i, action.ticket, &stored), BK_OK);
         }
     }
     bk_agent_stats(agent, 60, &stats);
@@ -277,7 +277,7 @@ static void test_a_checkpoint_keeps_ages_and_no_counters(void **state)
     assert_int_equal(bk_agent_write(agent, 100, 7, &row, &operation), BK_OK);
     assert_true(bk_agent_next(agent, &action));
     const struct bk_outcome unknown = {.kind = BK_OUTCOME_UNKNOWN};
-    assert_int_equal(bk_agent_outcome(agent, 130, operation, &unknown), BK_OK);
+    assert_int_equal(bk_agent_outcome(agent, 130, action.ticket, &unknown), BK_OK);
     assert_true(bk_agent_next(agent, &action));
     bk_agent_stats(agent, 150, &stats);
     assert_int_equal(stats.unknown, 1);

@@ -23,8 +23,8 @@ struct host {
     struct bk_strategy strategies[3];
     int64_t now_ns;
     uint64_t begun;
-    uint32_t asked; /* actions without an outcome so far */
-    uint32_t under_way[OPERATIONS_MOST];
+    uint32_t asked;                      /* actions without an outcome so far */
+    uint64_t under_way[OPERATIONS_MOST]; /* tickets */
     uint64_t partitions_max[OPERATIONS_MOST];
 };
 
@@ -149,7 +149,7 @@ static void take_actions(struct host *host)
                         action.partitions_asked <= host->partitions_max[action.operation]);
         } else if (action.kind != BK_ACT_ACK) {
             assert_true(host->asked < OPERATIONS_MOST);
-            host->under_way[host->asked++] = action.operation;
+            host->under_way[host->asked++] = action.ticket;
         }
     }
 }
@@ -158,7 +158,7 @@ static struct bk_outcome draw_outcome(struct host *host)
 {
     struct draw *draw = &host->draw;
     struct bk_outcome outcome = {
-        .kind = draw_below(draw, 4) > 0 ? BK_OUTCOME_APPLIED : (enum bk_outcome_kind)draw_below(draw, 5),
+        .kind = draw_below(draw, 4) > 0 ? BK_OUTCOME_APPLIED : (enum bk_outcome_kind)draw_below(draw, 4),
         .mask = draw_below(draw, 3) > 0 ? 15 : (uint32_t)draw_below(draw, 16),
         .counter = draw_value(host),
         .rows = draw_below(draw, 2) == 0 ? draw_below(draw, 5) : draw_size(draw),
@@ -174,10 +174,12 @@ static struct bk_outcome draw_outcome(struct host *host)
 
 static void answer(struct host *host)
 {
-    uint32_t at = (uint32_t)draw_below(&host->draw, host->asked), operation = host->under_way[at];
+    uint32_t at = (uint32_t)draw_below(&host->draw, host->asked);
+    uint64_t ticket = host->under_way[at];
     host->under_way[at] = host->under_way[--host->asked];
     struct bk_outcome outcome = draw_outcome(host);
-    assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, operation, &outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, ticket, &outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, ticket, &outcome), BK_ERROR_OPERATION);
 }
 
 /* First a phase in which everything happens, then a phase that only continues the operations that have begun.
@@ -235,10 +237,12 @@ static void stumble(struct host *host)
     host->now_ns = host->is_wild && draw_below(&host->draw, 20) == 0 ? draw_time(&host->draw)
                    : host->now_ns < INT64_MAX - 100                  ? host->now_ns + 10
                                                                      : host->now_ns;
-    for (int i = 0; i < 100 && bk_agent_next(host->agent, &action); i++)
+    for (int i = 0; i < 100 && bk_agent_next(host->agent, &action); i++) {
         assert_true(action.operation < host->config.operations);
+        host->under_way[action.operation] = action.ticket;
+    }
     struct bk_outcome outcome = draw_outcome(host);
-    bk_agent_outcome(host->agent, host->now_ns, operation, &outcome);
+    bk_agent_outcome(host->agent, host->now_ns, host->under_way[operation], &outcome);
     bk_agent_tick(host->agent, host->now_ns);
     if (draw_below(&host->draw, 2) == 0) {
         struct bk_row row = {host->now_ns, draw_size(&host->draw), draw_bits(&host->draw), 1};

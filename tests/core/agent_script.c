@@ -24,8 +24,11 @@
 struct actor {
     struct bk_agent *agent;
     struct bk_agent_config config;
-    enum bk_action_kind waits_for[64]; /* by operation: the action whose outcome is due */
-    bool may_wait;                     /* the case ends before the deadline */
+    struct {
+        enum bk_action_kind kind;
+        uint64_t ticket;
+    } waits_for[64]; /* by operation: the action whose outcome is due */
+    bool may_wait;   /* the case ends before the deadline */
 };
 
 struct cast {
@@ -139,7 +142,8 @@ static void say_actions(struct cast *cast, struct actor *actor, int64_t about, s
         if (action.operation != about)
             say(said, "%c%u ", 'A' + (int)(actor - cast->actors), action.operation);
         say_action(said, actor, &action);
-        actor->waits_for[action.operation] = action.kind;
+        actor->waits_for[action.operation].kind = action.kind;
+        actor->waits_for[action.operation].ticket = action.ticket;
     }
     actor->agent = cast->is_reloaded ? reload_agent(actor->agent, &actor->config)
                                      : move_agent(actor->agent, bk_agent_size(&actor->config));
@@ -219,9 +223,10 @@ static bool run_operation(struct actor *actor, int64_t now_ns, uint32_t operatio
                          BK_OK);
     } else {
         struct bk_outcome outcome = {.mask = 0};
-        if (!read_outcome(line, names_of(actor, actor->waits_for[operation]), &outcome))
+        if (!read_outcome(line, names_of(actor, actor->waits_for[operation].kind), &outcome))
             return false;
-        assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, &outcome), BK_OK);
+        assert_int_equal(bk_agent_outcome(actor->agent, now_ns, actor->waits_for[operation].ticket, &outcome),
+                         BK_OK);
     }
     assert_int_equal(begun, operation);
     return true;
@@ -241,9 +246,9 @@ static bool know(struct actor *actor, const char **line)
     assert_int_equal(bk_agent_read_latest(actor->agent, now_ns, 7, 0, 25, 1, BK_PLAN_WALK, &operation),
                      BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_READ_STATE);
-    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, &outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &outcome), BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_READ_ROWS);
-    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, &found), BK_OK);
+    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &found), BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_DONE);
     return !bk_agent_next(actor->agent, &action);
 }
@@ -263,7 +268,7 @@ static bool fill_cache(struct cast *cast, struct actor *actor, const char **line
                          BK_OK);
         while (bk_agent_next(actor->agent, &action)) {
             if (action.kind != BK_ACT_DONE)
-                assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, &one), BK_OK);
+                assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &one), BK_OK);
         }
     }
     return true;

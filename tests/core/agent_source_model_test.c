@@ -298,7 +298,7 @@ static void go_on(struct world *world, int agent, uint32_t operation)
     } else if (asked->is_used) {
         asked->is_used = false;
         assert_int_equal(bk_agent_outcome(world->agents[agent], world->now_ns + world->offsets_ns[agent],
-                                          operation, &asked->outcome),
+                                          asked->action.ticket, &asked->outcome),
                          BK_OK);
         take_actions(world, agent);
     }

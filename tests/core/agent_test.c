@@ -3,6 +3,7 @@
  * waits and counts have their means. Method: two copies are run in parallel; many draws are counted. */
 #include "agent_host.h"
 #include "bucketing/hash.h"
+#include "bucketing_lab.h"
 
 static void test_config_at_its_limits_is_accepted(void **state)
 {
@@ -72,7 +73,7 @@ static void learn(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t 
     while (bk_agent_next(agent, &action)) {
         outcome.kind = action.kind == BK_ACT_PUT_ROW ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_APPLIED;
         if (action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, now_ns, operation, &outcome), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
     }
 }
 
@@ -162,7 +163,7 @@ static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
         outcome.columns[BK_BUCKET] = (int64_t)(bits >> 16 & 7);
         outcome.columns[BK_COUNTER] = outcome.counter = (int64_t)(bits >> 20 & 3);
         outcome.columns[BK_NEXT_CHANGE] = bits >> 24 & 1 ? now_ns + (int64_t)(bits >> 28 & 63) - 32 : 0;
-        bk_agent_outcome(agent, now_ns, action.operation, &outcome);
+        bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
     }
 }
 
@@ -232,7 +233,7 @@ static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
             outcome =
                 (struct bk_outcome){.kind = BK_OUTCOME_NOT_APPLIED, .mask = 3, .columns = {99, INT64_MAX}};
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, 0, operation, &outcome), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, 0, action.ticket, &outcome), BK_OK);
     }
     int64_t wait_ns = bk_agent_deadline(agent);
     free(agent);
@@ -269,7 +270,7 @@ static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t ke
         struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
         has_counted = has_counted || action.kind == BK_ACT_COUNT_ROWS;
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, now_ns, operation, &outcome), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
     }
     return has_counted;
 }

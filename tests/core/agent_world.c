@@ -145,8 +145,8 @@ static void answer(struct world *world, int agent, struct pending *pending)
     struct bk_agent *told = world->agents[agent].agent;
     pending->is_used = false;
     int64_t now_ns = world_clock(world, agent);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome), BK_OK);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome),
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.ticket, &pending->outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.ticket, &pending->outcome),
                      BK_ERROR_OPERATION);
     take_actions(world, agent);
 }

@@ -132,7 +132,7 @@ static bool example_of_agent(struct bk_strategy strategy, int64_t now_ns, uint64
         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
             continue;
         struct bk_outcome outcome = ask_database(&action);
-        bk_agent_outcome(agent, now_ns, action.operation, &outcome);
+        bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
     }
     free(memory);
     return true;
@@ -161,7 +161,7 @@ static int64_t example_of_idgen(struct bk_idgen idgen, int64_t now_ns)
             if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
                 continue;
             struct bk_idgen_outcome outcome = ask_database(&action);
-            bk_idgen_outcome(&idgen, now_ns, &outcome);
+            bk_idgen_outcome(&idgen, now_ns, action.ticket, &outcome);
         }
     }
 #undef ask_database

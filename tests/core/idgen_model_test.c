@@ -51,6 +51,7 @@ struct client {
     struct bk_idgen idgen;
     int64_t offset_ns;
     uint64_t waits_for; /* number of the pending request; 0: none */
+    uint64_t ticket;    /* of its action */
 };
 
 struct world {
@@ -162,16 +163,19 @@ static void ask(struct world *world, int number, const struct bk_idgen_action *a
                                 .client = number,
                                 .number = ++world->numbers,
                                 .is_slow = draw_below(&world->draw, 10) == 0,
+                                .outcome = {.kind = BK_IDGEN_APPLIED},
                                 .action = *action};
     for (int i = 0; i < CLIENTS; i++)
         request->merged.cells[i].until_ns = INT64_MIN;
     world->clients[number].waits_for = request->number;
+    world->clients[number].ticket = action->ticket;
 }
 
 static void conclude(struct world *world, int number, const struct bk_idgen_outcome *outcome)
 {
     world->clients[number].waits_for = 0;
-    assert_int_equal(bk_idgen_outcome(&world->clients[number].idgen, clock_of(world, number), outcome),
+    assert_int_equal(bk_idgen_outcome(&world->clients[number].idgen, clock_of(world, number),
+                                      world->clients[number].ticket, outcome),
                      BK_OK);
 }
 

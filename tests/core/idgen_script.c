@@ -13,6 +13,7 @@
 
 struct client {
     struct bk_idgen idgen;
+    uint64_t ticket; /* of the action whose outcome is due */
     bool is_reloaded;
 };
 
@@ -53,8 +54,10 @@ static void say_action(struct said *said, bool has_stripes, const struct bk_idge
 static void say_actions(struct client *client, struct said *said)
 {
     struct bk_idgen_action action;
-    while (bk_idgen_next(&client->idgen, &action))
+    while (bk_idgen_next(&client->idgen, &action)) {
+        client->ticket = action.ticket != 0 ? action.ticket : client->ticket;
         say_action(said, client->idgen.config.stripes > 1, &action);
+    }
     int64_t deadline_ns = bk_idgen_deadline(&client->idgen);
     if (deadline_ns != INT64_MAX)
         say(said, "%suntil %lld", said->length > 0 ? ", " : "", (long long)deadline_ns);
@@ -157,7 +160,7 @@ static bool run(void *of, const char *line, struct said *said)
     } else if (skip_word(&line, "tick")) {
         assert_int_equal(bk_idgen_tick(&client->idgen, now_ns), BK_OK);
     } else if (read_outcome(&line, &outcome, columns, sizeof columns / sizeof *columns)) {
-        assert_int_equal(bk_idgen_outcome(&client->idgen, now_ns, &outcome), BK_OK);
+        assert_int_equal(bk_idgen_outcome(&client->idgen, now_ns, client->ticket, &outcome), BK_OK);
     } else {
         return false;
     }

@@ -8,6 +8,7 @@
 #include "bucketing/bucketing.h"
 #include "bucketing/hash.h"
 #include "bucketing/idgen.h"
+#include "bucketing_lab.h"
 
 #define DAY_NS INT64_C(86400000000000)
 
@@ -652,11 +653,11 @@ static void test_misuse_of_agents(void **unused)
         REFUSED(bk_agent_change(agent, NULL), BK_ERROR_NULL),
         REFUSED(bk_agent_change(agent, &config.history), BK_ERROR_ERAS),
         REFUSED(bk_agent_change(agent, &tens), BK_ERROR_ERA_KIND),
-        REFUSED(bk_agent_outcome(NULL, 0, first, &outcome), BK_ERROR_NULL),
-        REFUSED(bk_agent_outcome(agent, 0, first, NULL), BK_ERROR_NULL),
-        REFUSED(bk_agent_outcome(agent, 0, first, &outcome), BK_ERROR_OPERATION),
-        REFUSED(bk_agent_outcome(agent, 0, 2, &outcome), BK_ERROR_OPERATION),
-        REFUSED(bk_agent_outcome(agent, 0, UINT32_MAX, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_outcome(NULL, 0, 1, &outcome), BK_ERROR_NULL),
+        REFUSED(bk_agent_outcome(agent, 0, 1, NULL), BK_ERROR_NULL),
+        REFUSED(bk_agent_outcome(agent, 0, 0, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_outcome(agent, 0, 1, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_outcome(agent, 0, UINT64_MAX, &outcome), BK_ERROR_OPERATION),
         REFUSED(bk_agent_next(NULL, &action), false),
         REFUSED(bk_agent_next(agent, NULL), false),
         REFUSED(bk_agent_deadline(NULL), INT64_MAX),
@@ -751,9 +752,9 @@ static void test_misuse_of_idgen(void **unused)
         REFUSED(bk_idgen_init(&wrong[0], &other), BK_ERROR_CLIENT),
         ZEROED(bk_idgen_take(NULL, 0, &id), &id, BK_ERROR_NULL),
         REFUSED(bk_idgen_take(&idgen, 0, NULL), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(NULL, 0, &outcome), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(&idgen, 0, NULL), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(&idgen, 0, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_idgen_outcome(NULL, 0, 1, &outcome), BK_ERROR_NULL),
+        REFUSED(bk_idgen_outcome(&idgen, 0, 1, NULL), BK_ERROR_NULL),
+        REFUSED(bk_idgen_outcome(&idgen, 0, 0, &outcome), BK_ERROR_OPERATION),
         REFUSED(bk_idgen_next(NULL, &action), false),
         REFUSED(bk_idgen_next(&idgen, NULL), false),
         REFUSED(bk_idgen_next(&idgen, &action), false),

@@ -109,7 +109,7 @@ static void learn_bucket(struct bk_agent *agent, uint64_t key, int64_t bucket)
     assert_int_equal(bk_agent_write(agent, 1000, key, &row, &operation), BK_OK);
     while ((action = next_action(agent)).kind != BK_ACT_DONE) {
         if (action.kind != BK_ACT_ACK)
-            assert_int_equal(bk_agent_outcome(agent, 1000, operation, &outcome), BK_OK);
+            assert_int_equal(bk_agent_outcome(agent, 1000, action.ticket, &outcome), BK_OK);
     }
 }
 
@@ -159,7 +159,8 @@ static void test_cache_entries_are_in_order_of_use(void **unused)
 }
 
 /* An agent in the middle of a read of windows, whose numbers are in the thousands. */
-static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan plan, uint32_t at_once)
+static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan plan, uint32_t at_once,
+                                   uint64_t *ticket)
 {
     *config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     config->remember_keys = 4;
@@ -169,7 +170,9 @@ static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan 
         .kind = BK_QUERY_ALL, .plan = plan, .at_once = at_once, .birth_ns = 0x5432 * MICROSECONDS};
     uint32_t operation;
     assert_int_equal(bk_agent_read(agent, 0x6789 * MICROSECONDS, 7, 0, &query, &operation), BK_OK);
-    assert_int_equal(next_action(agent).kind, BK_ACT_READ_ROWS);
+    const struct bk_action action = next_action(agent);
+    assert_int_equal(action.kind, BK_ACT_READ_ROWS);
+    *ticket = action.ticket;
     return agent;
 }
 
@@ -177,7 +180,8 @@ static void test_a_walk_stays_within_its_bounds(void **unused)
 {
     (void)unused;
     struct bk_agent_config config;
-    struct bk_agent *agent = begin_walk(&config, BK_PLAN_WALK, 0);
+    uint64_t ticket;
+    struct bk_agent *agent = begin_walk(&config, BK_PLAN_WALK, 0, &ticket);
     struct bytes state = save(agent);
     size_t floor = find(&state, 0x5432), next = floor - 8, width = floor + 8, low = floor + 16;
     assert_int_equal(number_at(state.at + next), 0x6789);
@@ -201,10 +205,11 @@ static void test_runs_of_empty_windows_are_separate(void **unused)
 {
     (void)unused;
     struct bk_agent_config config;
-    struct bk_agent *agent = begin_walk(&config, BK_PLAN_PARALLEL, 8);
+    uint64_t ticket;
+    struct bk_agent *agent = begin_walk(&config, BK_PLAN_PARALLEL, 8, &ticket);
     /* Of the windows 0x6782 to 0x6789 the lowest two are empty, and so are the two after the next window. */
     const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .rows = 9, .empty = 0x1b};
-    assert_int_equal(bk_agent_outcome(agent, 0x6799 * MICROSECONDS, 0, &outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(agent, 0x6799 * MICROSECONDS, ticket, &outcome), BK_OK);
     struct bytes state = save(agent);
     size_t low = find(&state, 0x6782), high = low + 8, next_low = high + 8, next_high = next_low + 8;
     assert_int_equal(number_at(state.at + high), 0x6783);
@@ -228,27 +233,29 @@ static void test_checkpoint_with_an_invalid_query_is_refused(void **unused)
     const struct bk_query query = {.kind = BK_QUERY_LATEST, .rows = TELLING};
     uint32_t operation;
     assert_int_equal(bk_agent_read(agent, 1000, 7, 0, &query, &operation), BK_OK);
-    assert_int_equal(next_action(agent).kind, BK_ACT_READ_STATE);
+    struct bk_action action = next_action(agent);
+    assert_int_equal(action.kind, BK_ACT_READ_STATE);
     struct bytes state = save(agent);
     set_number(state.at + find(&state, TELLING), 0);
     assert_int_equal(bk_agent_load(agent, bk_agent_size(&config), &config, state.at, state.size, &agent),
                      BK_OK);
     const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .mask = 15, .columns = {3, 1, 0, 0}};
-    assert_int_equal(bk_agent_outcome(agent, 1000, operation, &outcome), BK_OK);
-    struct bk_action action = next_action(agent);
+    assert_int_equal(bk_agent_outcome(agent, 1000, action.ticket, &outcome), BK_OK);
+    action = next_action(agent);
     assert_int_equal(action.kind, BK_ACT_DONE);
     assert_int_equal(action.status, BK_OPERATION_REFUSED);
     free(agent);
 }
 
 /* Offsets in a client's checkpoint: version and settings come first; after the identifiers in hand come step
- * and after, and then eight flags of a byte each. */
+ * and after, the number of actions and the ticket, and then seven flags of a byte each. */
 enum {
     IDGEN_NEXT = 4 + 6 * 8,
     IDGEN_IN_HAND = IDGEN_NEXT + 8,
     IDGEN_STEP = IDGEN_IN_HAND + 8,
-    IDGEN_IS_TO_ASK = IDGEN_STEP + 2 * 4,
-    IDGEN_IS_WAITING
+    IDGEN_ACTIONS = IDGEN_STEP + 2 * 4,
+    IDGEN_TICKET = IDGEN_ACTIONS + 8,
+    IDGEN_IS_TO_ASK = IDGEN_TICKET + 8
 };
 
 static const struct bk_idgen_config client_config = {.client_id = 3,
@@ -293,7 +300,7 @@ static struct bk_idgen client_that_stores(int64_t last)
         const struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED, .found = i == 1, .values = {last}};
         assert_true(bk_idgen_next(&idgen, &action));
         assert_int_equal(action.kind, i == 0 ? BK_IDGEN_CAS_LOCK : BK_IDGEN_READ_LAST);
-        assert_int_equal(bk_idgen_outcome(&idgen, 1000, &outcome), BK_OK);
+        assert_int_equal(bk_idgen_outcome(&idgen, 1000, action.ticket, &outcome), BK_OK);
     }
     return idgen;
 }
@@ -314,12 +321,12 @@ static void test_a_client_requests_or_waits_and_not_both(void **unused)
     struct bk_idgen idgen = client_that_stores(TELLING + 2);
     struct bytes state = save_client(&idgen);
     assert_int_equal(state.at[IDGEN_IS_TO_ASK], 1);
-    assert_int_equal(state.at[IDGEN_IS_WAITING], 0);
+    assert_int_equal(number_at(state.at + IDGEN_TICKET), 0);
     for (unsigned char asks = 0; asks <= 1; asks++) {
         for (unsigned char waits = 0; waits <= 1; waits++) {
             struct bk_idgen loaded;
             state.at[IDGEN_IS_TO_ASK] = asks;
-            state.at[IDGEN_IS_WAITING] = waits;
+            set_number(state.at + IDGEN_TICKET, waits);
             assert_int_equal(bk_idgen_load(&client_config, state.at, state.size, &loaded),
                              asks != waits ? BK_OK : BK_ERROR_CHECKPOINT);
         }
@@ -344,7 +351,7 @@ static void test_a_random_wait_that_a_client_lacks_is_drawn(void **unused)
     assert_int_equal(bk_idgen_load(&config, state.at, state.size, &loaded), BK_OK);
     const struct bk_idgen_outcome held = {
         .kind = BK_IDGEN_NOT_APPLIED, .found = true, .values = {8, INT64_MAX}};
-    assert_int_equal(bk_idgen_outcome(&loaded, 1000, &held), BK_OK);
+    assert_int_equal(bk_idgen_outcome(&loaded, 1000, action.ticket, &held), BK_OK);
     assert_in_range(bk_idgen_deadline(&loaded), 1000 + 2, 1000 + 2 * config.backoff_base_ns);
 }
 
@@ -357,7 +364,7 @@ static void test_identifiers_in_hand_belong_to_the_stripe(void **unused)
     const struct bk_idgen_outcome stored = {.kind = BK_IDGEN_APPLIED};
     assert_true(bk_idgen_next(&idgen, &action));
     assert_int_equal(action.kind, BK_IDGEN_CAS_LAST);
-    assert_int_equal(bk_idgen_outcome(&idgen, 1000, &stored), BK_OK);
+    assert_int_equal(bk_idgen_outcome(&idgen, 1000, action.ticket, &stored), BK_OK);
     struct bytes state = save_client(&idgen);
     int64_t next = TELLING + 2 + 4;
     assert_int_equal(number_at(state.at + IDGEN_NEXT), next);

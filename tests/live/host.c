@@ -31,7 +31,7 @@
 static const char *const actions[] = {"put_row",     "read_state",   "write_state", "cas_state",
                                       "add_counter", "read_counter", "read_start",  "write_start",
                                       "cas_lock",    "count_rows",   "read_rows"};
-static const char *const outcomes[] = {"applied", "not_applied", "refused", "unknown"};
+static const char *const outcomes[] = {"unknown", "applied", "not_applied", "refused"};
 
 struct host {
     struct live_store store;
@@ -156,7 +156,7 @@ static void carry_out(struct host *host)
         note_effect(host, &action, &answer);
         int64_t now_ns = live_now_ns();
         note_outcome(host, now_ns, &action, &answer);
-        bk_agent_outcome(host->agent, clock_of(host, now_ns), action.operation, &answer.outcome);
+        bk_agent_outcome(host->agent, clock_of(host, now_ns), action.ticket, &answer.outcome);
         take_actions(host);
     }
 }

@@ -52,7 +52,7 @@
  *         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
  *             continue;
  *         struct bk_outcome outcome = ask_database(&action);
- *         bk_agent_outcome(agent, now_ns, action.operation, &outcome);
+ *         bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
  *     }
  *     free(memory);
  */
@@ -238,6 +238,7 @@ enum bk_operation_status {
 struct bk_action {
     enum bk_action_kind kind;
     uint32_t operation;
+    uint64_t ticket; /* names this action for bk_agent_outcome(); 0: it needs no outcome */
     uint64_t key;
     int64_t bucket; /* PUT_ROW, and ACK and DONE of a write: the row's bucket */
     struct bk_row row;
@@ -256,10 +257,11 @@ struct bk_action {
 };
 
 enum bk_outcome_kind {
+    BK_OUTCOME_UNKNOWN,     /* timed out: it may have been applied, or may still be applied later. It is 0, so
+                               an outcome that a host forgot to set acknowledges nothing */
     BK_OUTCOME_APPLIED,     /* definite: done, or read */
     BK_OUTCOME_NOT_APPLIED, /* definite: the condition failed; columns hold the current values */
-    BK_OUTCOME_REFUSED,     /* definite: not applied */
-    BK_OUTCOME_UNKNOWN      /* timed out: it may have been applied, or may still be applied later */
+    BK_OUTCOME_REFUSED      /* definite: not applied */
 };
 
 struct bk_outcome {
@@ -387,19 +389,21 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
 
-/* Reports the outcome of an operation's action. The host must report exactly one outcome for each action that
- * needs one, at any time after bk_agent_next() returned the action, and in any order among operations.
+/* Reports the outcome of an action. The host must report exactly one outcome for each action that needs one,
+ * at any time after bk_agent_next() returned the action, and in any order among operations.
  * BK_OUTCOME_NOT_APPLIED for an action without a condition, and a state that cannot have been stored (bucket
  * below 0), are treated as BK_OUTCOME_REFUSED.
  *
- * @param operation  the action's operation
- * @param outcome    copied
- * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION (the operation has no action under way). On
- *                   errors nothing is changed
+ * @param ticket   the action's ticket. Each action has another one, also each retry, so the answer to an
+ *                 earlier action is not taken for the answer to a later one
+ * @param outcome  copied
+ * @return         BK_OK; BK_ERROR_NULL; BK_ERROR_OPERATION: no action under way has this ticket, because its
+ *                 outcome was reported before, or because it is an action of an agent with another agent_id;
+ *                 BK_ERROR_OUTCOME: no such kind of outcome. On errors nothing is changed
  *
  * Cost: as for bk_agent_write(), plus as much again for each operation on the key that was parked until this
  * outcome. With remember_keys, the outcome of a stored row also costs time linear in config.operations. */
-enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
+enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
                                 const struct bk_outcome *outcome);
 
 /* Takes the next action, in the order in which operations became ready.
@@ -422,11 +426,6 @@ int64_t bk_agent_deadline(const struct bk_agent *agent);
  *
  * Cost: linear in config.operations once the deadline has come, else constant. */
 enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
-
-/* Prefetches the key's cache entries in the agent's memory into the processor's cache, for a host that will
- * soon write or read the key. It does nothing for NULL, and with compilers other than GCC and Clang. Cost:
- * constant. */
-void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
 
 /* The bucket that a row of the key would get now, as far as the agent's cache knows; for charts and oracles.
  * It changes nothing. With BK_SOURCE_LEASE it is the bucket of the agent's next number, with BK_SOURCE_MEMORY
@@ -452,20 +451,15 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
  * Cost: linear in config.operations. */
 void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out);
 
-/* The number of the set of four entries in which the cache keeps the key's state. A fifth key of the same set
- * evicts one of the four, so a cache of n entries may keep fewer than n keys. config must not be NULL, and is
- * not checked. Cost: constant. */
-uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
-
 /* The size in bytes of the checkpoint that bk_agent_save() would write now; 0 for NULL.
  *
  * A checkpoint has the agent's cache and all of its operations, as bytes that are portable between machines.
  * It may be taken between any two calls, and does not change the agent; its size depends on the contents of
- * the agent at that time. A loaded agent continues as the saved agent would have: the host must still report
- * an outcome for each action that had none (BK_OUTCOME_UNKNOWN when the host died in between). Never load an
- * old checkpoint of an agent that has continued since: numbers of a lease and local counts would be used
- * twice. The cost of this call, bk_agent_save() and bk_agent_load() is linear in operations, cache entries
- * and remembered keys. */
+ * the agent at that time. A loaded agent continues as the saved agent would have, with the same tickets: the
+ * host must still report an outcome for each action that had none (BK_OUTCOME_UNKNOWN when the host died in
+ * between). Never load an old checkpoint of an agent that has continued since: numbers of a lease and local
+ * counts would be used twice. The cost of this call, bk_agent_save() and bk_agent_load() is linear in
+ * operations, cache entries and remembered keys. */
 size_t bk_agent_state_size(const struct bk_agent *agent);
 
 /* Writes a checkpoint of the agent.

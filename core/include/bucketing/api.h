@@ -19,7 +19,7 @@
  * numbers.
  *
  *     version   BK_AGENT_LAYOUT   BK_IDGEN_LAYOUT
- *     0.1       3                 1
+ *     0.1       4                 2
  *
  * A service that is upgraded to a version with another layout number starts with a new agent or client. A new
  * agent has no operations under way: rows that were not acknowledged are unknown to it, and the host writes
@@ -35,8 +35,8 @@
 
 #define BK_VERSION "0.1.0"
 /* The layout numbers of the checkpoints that this version writes and reads. */
-#define BK_AGENT_LAYOUT 3u
-#define BK_IDGEN_LAYOUT 1u
+#define BK_AGENT_LAYOUT 4u
+#define BK_IDGEN_LAYOUT 2u
 
 #ifdef __GNUC__
 #define BK_VISIBLE_BEGIN _Pragma("GCC visibility push(default)")

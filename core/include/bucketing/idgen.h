@@ -29,7 +29,7 @@
  *             if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
  *                 continue;
  *             struct bk_idgen_outcome outcome = ask_database(&action);
- *             bk_idgen_outcome(&idgen, now_ns, &outcome);
+ *             bk_idgen_outcome(&idgen, now_ns, action.ticket, &outcome);
  *         }
  *     }
  *
@@ -120,6 +120,7 @@ enum bk_idgen_action_kind {
 
 struct bk_idgen_action {
     enum bk_idgen_action_kind kind;
+    uint64_t ticket; /* names this action for bk_idgen_outcome(); 0: it needs no outcome */
     uint32_t stripe; /* 1 to stripes */
     uint32_t column_count;
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
@@ -132,10 +133,10 @@ struct bk_idgen_action {
 };
 
 enum bk_idgen_outcome_kind {
+    BK_IDGEN_UNKNOWN,     /* 0. Timed out: it may have been done, or may still be done later */
     BK_IDGEN_APPLIED,     /* definite: done, or read */
     BK_IDGEN_NOT_APPLIED, /* definite: the condition failed; `found` and `values` describe the current row */
-    BK_IDGEN_REFUSED,     /* definite: not done */
-    BK_IDGEN_UNKNOWN      /* timed out: it may have been done, or may still be done later */
+    BK_IDGEN_REFUSED      /* definite: not done */
 };
 
 struct bk_idgen_outcome {
@@ -152,7 +153,8 @@ struct bk_idgen {
     int64_t next;     /* the next identifier to hand out */
     uint64_t in_hand; /* number of identifiers left; consecutive ones differ by config.stripes */
     int step, after;
-    bool is_to_ask, is_waiting, is_wanted, is_ready_due, is_failed_due, is_retry;
+    uint64_t actions, ticket; /* as in an agent */
+    bool is_to_ask, is_wanted, is_ready_due, is_failed_due, is_retry;
     enum bk_status status;
     uint32_t stripe, attempts, tries, races;
     uint64_t draws;
@@ -184,10 +186,11 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
 /* Reports the outcome of the action under way, once per action. BK_IDGEN_NOT_APPLIED for an action without a
  * condition is treated as BK_IDGEN_REFUSED.
  *
+ * @param ticket   the action's ticket
  * @param outcome  read only; neither the struct nor its columns are kept
- * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION (no action waits for an outcome). On errors
- *                 nothing is changed */
-enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
+ * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION (no action under way has this ticket),
+ *                 BK_ERROR_OUTCOME. On errors nothing is changed */
+enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
                                 const struct bk_idgen_outcome *outcome);
 /* Takes the next action and returns true; every member of *out is set. Returns false and leaves *out
  * unchanged when a pointer is NULL, or when there is no action; further calls then return false until another

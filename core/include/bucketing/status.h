@@ -46,7 +46,8 @@ BK_BEGIN
     X(BK_ERROR_BACKOFF, "the back-off must not be negative")                                                 \
     X(BK_ERROR_MEMORY, "the memory is too small or not aligned")                                             \
     X(BK_ERROR_BUSY, "all operations of the agent are under way")                                            \
-    X(BK_ERROR_OPERATION, "the operation waits for no outcome")                                              \
+    X(BK_ERROR_OPERATION, "the ticket is not that of an action that waits for its outcome")                  \
+    X(BK_ERROR_OUTCOME, "no such kind of outcome")                                                           \
     X(BK_ERROR_ERAS, "a history has from 1 to 8 eras")                                                       \
     X(BK_ERROR_ERA_TIME, "a change of settings must come later than the one before")                         \
     X(BK_ERROR_ERA_KIND,                                                                                     \

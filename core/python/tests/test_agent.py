@@ -145,11 +145,11 @@ def test_conditional_update_completes_a_state_that_lacks_columns():
 
 def test_a_checkpoint_keeps_what_is_under_way():
     agent = bk.Agent(CONFIGS["single"], clock=Clock())
-    operation = agent.write(7, bk.Row())
+    agent.write(7, bk.Row())
     asked = next(agent.actions())
     assert asked.kind is bk.ActionKind.READ_STATE and agent.stats().under_way == 1
     again = bk.Agent(CONFIGS["single"], agent.save(), clock=Clock())
-    again.outcome(operation, bk.Outcome.applied({0: 4, 1: 0, 2: 0, 3: 0}))
+    again.outcome(asked, bk.Outcome.applied({0: 4, 1: 0, 2: 0, 3: 0}))
     assert [(action.kind, action.bucket) for action in again.actions()] == [(bk.ActionKind.PUT_ROW, 4)]
     assert again.view(7) == (4, False) and again.view(8) is None
     with pytest.raises(bk.BucketingError) as caught:
@@ -161,10 +161,18 @@ def test_a_checkpoint_keeps_what_is_under_way():
 
 def test_misuse_is_an_exception_and_changes_nothing():
     agent = bk.Agent(bk.AgentConfig(bk.Strategy.probabilistic(2, 5), operations=1), clock=Clock())
-    with pytest.raises(bk.BucketingError) as caught:
-        agent.outcome(0, bk.Outcome.applied())
-    assert caught.value.status == "BK_ERROR_OPERATION"
     agent.write(7, bk.Row())
+    stale = next(agent.actions())
+    agent.outcome(stale, bk.Outcome())  # unknown, so it is asked again
+    again = next(agent.actions())
+    assert (again.kind, again.operation) == (stale.kind, stale.operation)
+    other = bk.Agent(bk.AgentConfig(bk.Strategy.probabilistic(2, 5), agent_id=2), clock=Clock())
+    other.write(7, bk.Row())
+    for late in stale, next(other.actions()):
+        with pytest.raises(bk.BucketingError) as caught:
+            agent.outcome(late, bk.Outcome.applied({0: 4, 1: 0, 2: 0, 3: 0}))
+        assert caught.value.status == "BK_ERROR_OPERATION"
+    assert list(agent.actions()) == [] and agent.view(7) is None
     with pytest.raises(bk.Busy):
         agent.write(7, bk.Row())
     with pytest.raises(bk.BucketingError) as caught:
@@ -188,7 +196,6 @@ def test_settings_change_while_an_agent_runs():
     agent.change(history)
     agent.write(7, bk.Row(time_ns=6000))
     assert next(agent.actions()).bucket == 5
-    agent.prefetch(7)
     agent.read(7, bk.Query(bk.QueryKind.ALL, now_ns=0, birth_ns=0))
 
 
@@ -219,7 +226,6 @@ def test_identifiers_never_repeat(lock):
 
     def perform(action):
         nonlocal row, last
-        outcome = bk.IdgenOutcome
         kinds = bk.IdgenActionKind
         own = action.columns[:action.column_count]
         match action.kind:
@@ -231,14 +237,14 @@ def test_identifiers_never_repeat(lock):
                 for column in own:
                     columns.pop(column.client, None)
             case kinds.READ_LAST:
-                return outcome(found=last is not None, values=(last or 0,))
+                return bk.IdgenOutcome(bk.IdgenOutcomeKind.APPLIED, last is not None, (last or 0,))
             case kinds.WRITE_LAST | kinds.CAS_LAST:
                 last = action.set[0]
             case kinds.CAS_LOCK:
                 if (row is None) != action.if_absent or (row is not None and row != action.expected):
-                    return outcome(bk.IdgenOutcomeKind.NOT_APPLIED, row is not None, row or ())
+                    return bk.IdgenOutcome(bk.IdgenOutcomeKind.NOT_APPLIED, row is not None, row or ())
                 row = action.set
-        return outcome()
+        return bk.IdgenOutcome(bk.IdgenOutcomeKind.APPLIED)
 
     taken = []
     clients = [bk.Idgen(bk.IdgenConfig(i + 1, batch=10, lock=lock)) for i in range(2)]

@@ -177,7 +177,7 @@ def of_action(node, action):
     return got
 
 
-def tell_agent(agent, event):
+def tell_agent(agent, event, asked):
     """Returns the status, and the operation that the call began or ended."""
     now, key = event.get("now", 0), event.get("key", 0)
     match event["event"]:
@@ -191,7 +191,7 @@ def tell_agent(agent, event):
             outcome = filled(bk.Outcome, event, kind=bk.OutcomeKind[event["outcome"]],
                              columns=tuple(event.get("columns", ())))
             operation = event.get("operation", 0)
-            return tried(agent.outcome, operation, outcome, now_ns=now)[0], operation
+            return tried(agent.outcome, asked[operation], outcome, now_ns=now)[0], operation
         case "tick":
             return tried(agent.tick, now_ns=now)
         case "change":
@@ -210,11 +210,12 @@ def check_agent(case):
         "counter": bk.Counter[node["counter"]], "source": bk.Source[node["source"]],
         "history": history_of(node["history"]) if "history" in node else None})
     agent = bk.Agent(config)
+    asked = {}
     for event in case["events"]:
-        status, operation = tell_agent(agent, event)
+        status, operation = tell_agent(agent, event, asked)
         assert status == event.get("status", "BK_OK")
         assert (operation or 0) == event.get("operation", 0)
-        judge_actions(agent, event, of_action)
+        asked |= {action.operation: action for action in judge_actions(agent, event, of_action)}
     assert list(dataclasses.astuple(agent.stats(now_ns=case["now"]))) == case["stats"]
 
 
@@ -224,6 +225,7 @@ def judge_actions(machine, event, of):
     for action, node in zip(actions, wanted):
         agree(node, of(node, action))
     assert machine.deadline() == event.get("deadline")
+    return [action for action in actions if action.ticket]
 
 
 def of_idgen_action(node, action):
@@ -242,6 +244,7 @@ def check_idgen(case):
                     choice=bk.IdgenChoice[node["choice"]], lock=bk.IdgenLock[node["lock"]],
                     backoff=bk.IdgenBackoff[node["backoff"]])
     idgen = bk.Idgen(config)
+    asked = []
     for event in case["events"]:
         now, got = event.get("now", 0), {}
         match event["event"]:
@@ -251,11 +254,11 @@ def check_idgen(case):
             case "outcome":
                 outcome = bk.IdgenOutcome(bk.IdgenOutcomeKind[event["outcome"]], bool(event.get("found", 0)),
                                           tuple(event.get("values", ())))
-                idgen.outcome(outcome, [bk.IdgenColumn(*column) for column in event.get("columns", [])], now_ns=now)
+                idgen.outcome(asked[-1], outcome, [bk.IdgenColumn(*column) for column in event.get("columns", [])], now_ns=now)
             case "tick":
                 idgen.tick(now_ns=now)
         agree(event, got)
-        judge_actions(idgen, event, of_idgen_action)
+        asked += judge_actions(idgen, event, of_idgen_action)
 
 
 CHECKS = {"hash": check_hash, "id": check_id, "route": check_route, "read": check_read, "history": check_history,

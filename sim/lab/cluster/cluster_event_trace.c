@@ -227,7 +227,7 @@ static void tell_start(const struct lab_cluster_run *run, uint32_t agent, struct
 
 static void tell_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
+    static const char *const kinds[] = {"nothing for certain", "applied", "not applied", "refused"};
     const struct lab_host_operation *operation = event->operation;
     const struct bk_outcome *outcome = &operation->outcome;
     const uint32_t agent = event->agent;
@@ -386,7 +386,7 @@ static void tell_id_action(const struct lab_cluster_run *run, const struct clust
 
 static void tell_id_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
+    static const char *const texts[] = {"unknown", "done", "not applied", "refused"};
     const struct bk_idgen_outcome *outcome = event->id_outcome;
     enum bk_idgen_action_kind asked = (enum bk_idgen_action_kind)event->number;
     struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, event->agent);

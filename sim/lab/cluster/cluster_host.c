@@ -308,7 +308,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     take(run, chosen, now_ns, key_index, &row);
 }
 
-static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent,
                                struct lab_host_operation *operation)
 {
     const struct lab_host_agent *host = &run->agents[agent];
@@ -323,7 +323,7 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint
         cluster_emit_of(run, HEARD, agent, operation, .flag = false);
     }
     enum bk_action_kind kind = operation->action;
-    bk_agent_outcome(host->agent, clock_ns, number, outcome);
+    bk_agent_outcome(host->agent, clock_ns, operation->ticket, outcome);
     cluster_emit_of(run, TOLD, agent, operation, .time_ns = clock_ns);
     lab_agent_pump(run, agent);
     cluster_emit_of(run, SETTLED, agent, operation, .number = kind);
@@ -331,7 +331,7 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint
 
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
-    hear(run, agent, number, &run->agents[agent].operations[number]);
+    hear(run, agent, &run->agents[agent].operations[number]);
 }
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
@@ -358,7 +358,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     cluster_emit_of(run, REPLIED, agent, operation, .reply = &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
-        hear(run, agent, number, operation);
+        hear(run, agent, operation);
     }
 }
 
@@ -564,6 +564,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
     operation->serial++;
     operation->requests++;
     operation->action = action->kind;
+    operation->ticket = action->ticket;
     operation->rows = 0;
     operation->asked_ns = sim_queue_now(&run->queue);
     if (SIM_UNLIKELY(operation->asked_ns > operation->heard_ns) && !lab_has_failed(operation->outcome.kind))

@@ -101,6 +101,7 @@ struct lab_host_operation {
     alignas(SIM_LINE_BYTES) uint32_t serial; /* serial of the action under way; a reply with another serial is
                                                 late */
     uint32_t outstanding;
+    uint64_t ticket; /* of that action */
     uint64_t timeout;
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, is_moved, fires;

@@ -31,7 +31,7 @@ struct host {
 static const char *const actions[] = {"PUT_ROW",      "READ_STATE", "WRITE_STATE", "CAS_STATE", "ADD_COUNTER",
                                       "READ_COUNTER", "READ_START", "WRITE_START", "CAS_LOCK",  "COUNT_ROWS",
                                       "READ_ROWS",    "ACK",        "DONE"};
-static const char *const outcomes[] = {"APPLIED", "NOT_APPLIED", "REFUSED", "UNKNOWN"};
+static const char *const outcomes[] = {"UNKNOWN", "APPLIED", "NOT_APPLIED", "REFUSED"};
 static const char *const statuses[] = {NULL, "REFUSED", "UNKNOWN", "TOO_LONG"};
 
 static void write_action(FILE *out, const struct bk_action *action)
@@ -331,7 +331,7 @@ static void tell_outcome(struct host *host, uint32_t operation)
     vectors_unsigned(host->out, "rows", outcome.rows);
     vectors_member(host->out, "saw_older", outcome.saw_older);
     vectors_unsigned(host->out, "empty", outcome.empty);
-    bk_agent_outcome(host->agent, host->now_ns, operation, &outcome);
+    bk_agent_outcome(host->agent, host->now_ns, host->waiting[operation].ticket, &outcome);
     end_event(host);
 }
 

@@ -5,7 +5,7 @@
 static const char *const actions[] = {"WRITE_COLUMN", "READ_COLUMNS", "DELETE_COLUMNS",
                                       "CAS_LOCK",     "READ_LAST",    "WRITE_LAST",
                                       "CAS_LAST",     "READY",        "FAILED"};
-static const char *const outcomes[] = {"APPLIED", "NOT_APPLIED", "REFUSED", "UNKNOWN"};
+static const char *const outcomes[] = {"UNKNOWN", "APPLIED", "NOT_APPLIED", "REFUSED"};
 
 struct client {
     FILE *out;
@@ -175,7 +175,7 @@ static void tell_outcome(struct client *client)
         vectors_array(client->out, "values", outcome.values, 2);
     if (outcome.column_count > 0)
         write_columns(client->out, columns, outcome.column_count);
-    bk_idgen_outcome(&client->idgen, client->now_ns, &outcome);
+    bk_idgen_outcome(&client->idgen, client->now_ns, client->waiting.ticket, &outcome);
     end_event(client);
 }
 

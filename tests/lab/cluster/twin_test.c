@@ -92,9 +92,10 @@ static uint64_t differences(enum deafness deafness)
         cluster_emit_of(run, ROW_TAKEN, 0, &operations[operation], .row = &row);
     for (int i = 0; i < 2; i++) {
         assert_true(bk_agent_next(agent.agent, &action));
+        operations[operation].ticket = action.ticket;
         cluster_emit_of(run, ACTED, 0, &operations[operation], .action = &action);
         cluster_emit(run, AGENT_RESTS, .agent = 0);
-        assert_int_equal(bk_agent_outcome(agent.agent, 1, operation, &none), BK_OK);
+        assert_int_equal(bk_agent_outcome(agent.agent, 1, action.ticket, &none), BK_OK);
         if (deafness != DEAF_TO_OUTCOME)
             cluster_emit_of(run, TOLD, 0, &operations[operation], .time_ns = 1);
     }

@@ -62,6 +62,7 @@ class Action:
 
     kind: ActionKind
     operation: int
+    ticket: int
     key: int
     bucket: int
     row: Row
@@ -98,7 +99,7 @@ class Action:
 class Outcome:
     """The outcome of an action, created by one of the four functions below."""
 
-    kind: OutcomeKind = OutcomeKind.APPLIED
+    kind: OutcomeKind = OutcomeKind.UNKNOWN
     mask: int = 0
     columns: tuple[int, ...] = ()
     counter: int = 0
@@ -206,12 +207,12 @@ class Agent:
                     return
             yield read(Action, out)
 
-    def outcome(self, action: Action | int, outcome: Outcome, now_ns: int | None = None) -> None:
-        """Reports the outcome of an action, or of an operation's current action."""
-        operation = action.operation if isinstance(action, Action) else action
+    def outcome(self, action: Action, outcome: Outcome, now_ns: int | None = None) -> None:
+        """Reports the outcome of an action, once. Refuses that of an earlier action, or of another agent's."""
         told = new("bk_outcome", outcome)
         with self._lock:
-            check(lib.bk_agent_outcome(self._agent, self.now() if now_ns is None else now_ns, operation, told))
+            check(lib.bk_agent_outcome(self._agent, self.now() if now_ns is None else now_ns, action.ticket,
+                                       told))
 
     def run(self, perform: typing.Callable[[Action], Outcome]) -> typing.Iterator[Action]:
         """Calls `perform` for each action, sleeps while operations wait, and yields each ACK and DONE, until no
@@ -242,10 +243,6 @@ class Agent:
         """Replaces the agent's history."""
         with self._lock:
             check(lib.bk_agent_change(self._agent, history._c))
-
-    def prefetch(self, key: int) -> None:
-        with self._lock:
-            lib.bk_agent_prefetch(self._agent, key)
 
     def view(self, key: int, now_ns: int | None = None) -> tuple[int, bool] | None:
         """The bucket that a row would get now, and whether a change is pending; None: the key is not cached."""

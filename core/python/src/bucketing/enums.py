@@ -93,10 +93,10 @@ class OperationStatus(enum.IntEnum):
 
 
 class OutcomeKind(enum.IntEnum):
-    APPLIED = 0
-    NOT_APPLIED = 1
-    REFUSED = 2
-    UNKNOWN = 3
+    UNKNOWN = 0
+    APPLIED = 1
+    NOT_APPLIED = 2
+    REFUSED = 3
 
 
 class IdKind(enum.IntEnum):
@@ -138,7 +138,7 @@ class IdgenActionKind(enum.IntEnum):
 
 
 class IdgenOutcomeKind(enum.IntEnum):
-    APPLIED = 0
-    NOT_APPLIED = 1
-    REFUSED = 2
-    UNKNOWN = 3
+    UNKNOWN = 0
+    APPLIED = 1
+    NOT_APPLIED = 2
+    REFUSED = 3

@@ -41,6 +41,7 @@ class IdgenColumn:
 @dataclasses.dataclass(slots=True)
 class IdgenAction:
     kind: IdgenActionKind
+    ticket: int
     stripe: int
     column_count: int
     columns: tuple[IdgenColumn, ...]  # the first column_count are used
@@ -55,7 +56,7 @@ class IdgenAction:
 class IdgenOutcome:
     """The outcome of an action. values, if `found`: the last identifier, or owner and end of a lock."""
 
-    kind: IdgenOutcomeKind = IdgenOutcomeKind.APPLIED
+    kind: IdgenOutcomeKind = IdgenOutcomeKind.UNKNOWN
     found: bool = False
     values: tuple[int, ...] = ()
 
@@ -92,14 +93,14 @@ class Idgen:
                     return
             yield read(IdgenAction, out)
 
-    def outcome(self, outcome: IdgenOutcome, columns: typing.Sequence[IdgenColumn] = (),
+    def outcome(self, action: IdgenAction, outcome: IdgenOutcome, columns: typing.Sequence[IdgenColumn] = (),
                 now_ns: int | None = None) -> None:
-        """Reports the outcome of the current action. columns: for READ_COLUMNS, all columns of the lock row."""
+        """Reports the outcome of an action, once. columns: for READ_COLUMNS, all columns of the lock row."""
         told = new("bk_idgen_outcome", outcome)
         kept = ffi.new("struct bk_idgen_column[]", [(column.client, column.until_ns) for column in columns])
         told.columns, told.column_count = kept, len(kept)
         with self._lock:
-            check(lib.bk_idgen_outcome(self._c, self.now() if now_ns is None else now_ns, told))
+            check(lib.bk_idgen_outcome(self._c, self.now() if now_ns is None else now_ns, action.ticket, told))
 
     def new_identifier(self, perform: typing.Callable[[IdgenAction], IdgenOutcome | list[IdgenColumn]]) -> int:
         """Takes an identifier, calls `perform` for each action, and sleeps between attempts to get the lock. For
@@ -111,7 +112,8 @@ class Idgen:
                 elif action.kind is not IdgenActionKind.READY:
                     answer = perform(action)
                     columns = answer if isinstance(answer, list) else []
-                    self.outcome(IdgenOutcome() if isinstance(answer, list) else answer, columns)
+                    self.outcome(action, IdgenOutcome(IdgenOutcomeKind.APPLIED) if isinstance(answer, list) else answer,
+                                 columns)
             deadline_ns = self.deadline()
             if deadline_ns is not None:
                 time.sleep(max(0, deadline_ns - self.now()) / 1e9)

@@ -23,7 +23,7 @@
 static const char *const action_names[] = {"put_row",     "read_state",   "write_state", "cas_state",
                                            "add_counter", "read_counter", "read_start",  "write_start",
                                            "cas_lock",    "count_rows",   "read_rows"};
-static const char *const outcome_names[] = {"applied", "not_applied", "refused", "unknown"};
+static const char *const outcome_names[] = {"unknown", "applied", "not_applied", "refused"};
 
 static void add(const struct lab_cluster_run *run, uint32_t key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

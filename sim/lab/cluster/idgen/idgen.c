@@ -234,6 +234,7 @@ static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_id
     client->serial++;
     client->is_asking = true;
     client->action = action->kind;
+    client->ticket = action->ticket;
     client->asked_ns = sim_queue_now(&run->queue);
     run->operations_active++;
     cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
@@ -333,7 +334,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
                           (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
     int64_t clock_ns = lab_agent_clock(run, number);
-    bk_idgen_outcome(&client->idgen, clock_ns, outcome);
+    bk_idgen_outcome(&client->idgen, clock_ns, client->ticket, outcome);
     cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
     lab_idgen_resume(run, number);
 }

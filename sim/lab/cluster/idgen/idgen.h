@@ -38,6 +38,7 @@ struct lab_id_client {
     struct bk_idgen idgen;
     uint32_t serial; /* serial of the request under way */
     bool is_asking;
+    uint64_t ticket; /* of the action that was asked last */
     enum bk_idgen_action_kind action;
     uint64_t timeout;
     uint64_t serial_of_life;

@@ -117,12 +117,12 @@ public interface Core extends Library {
         public long late_ns, clock_bound_ns, agent_id;
     }
 
-    @FieldOrder({"kind", "operation", "key", "bucket", "row", "is_retry", "serial", "if_null_mask", "amount", "mask", "if_mask",
-                 "columns", "expected", "step", "status", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
+    @FieldOrder({"kind", "operation", "ticket", "key", "bucket", "row", "is_retry", "serial", "if_null_mask", "amount", "mask",
+                 "if_mask", "columns", "expected", "step", "status", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
                  "order"})
     class Action extends Structure {
         public int kind, operation;
-        public long key, bucket;
+        public long ticket, key, bucket;
         public Row row = new Row();
         public byte is_retry, serial;
         public int if_null_mask;
@@ -172,9 +172,11 @@ public interface Core extends Library {
     }
 
     /** columns: the client and the end of each column, alternating. */
-    @FieldOrder({"kind", "stripe", "column_count", "columns", "if_absent", "expected", "set", "is_retry", "status"})
+    @FieldOrder({"kind", "ticket", "stripe", "column_count", "columns", "if_absent", "expected", "set", "is_retry", "status"})
     class IdgenAction extends Structure {
-        public int kind, stripe, column_count;
+        public int kind;
+        public long ticket;
+        public int stripe, column_count;
         public long[] columns = new long[2 * 8];
         public byte if_absent;
         public long[] expected = new long[2], set = new long[2];
@@ -239,7 +241,7 @@ public interface Core extends Library {
     int bk_agent_write(Pointer agent, long nowNs, long key, Row row, IntByReference operation);
     int bk_agent_read(Pointer agent, long nowNs, long key, long newestSequence, Query query, IntByReference operation);
     int bk_agent_change(Pointer agent, History history);
-    int bk_agent_outcome(Pointer agent, long nowNs, int operation, Outcome outcome);
+    int bk_agent_outcome(Pointer agent, long nowNs, long ticket, Outcome outcome);
     byte bk_agent_next(Pointer agent, Action out);
     long bk_agent_deadline(Pointer agent);
     int bk_agent_tick(Pointer agent, long nowNs);
@@ -248,7 +250,7 @@ public interface Core extends Library {
 
     int bk_idgen_init(IdgenConfig config, Idgen out);
     int bk_idgen_take(Idgen idgen, long nowNs, LongByReference id);
-    int bk_idgen_outcome(Idgen idgen, long nowNs, IdgenOutcome outcome);
+    int bk_idgen_outcome(Idgen idgen, long nowNs, long ticket, IdgenOutcome outcome);
     byte bk_idgen_next(Idgen idgen, IdgenAction out);
     long bk_idgen_deadline(Idgen idgen);
     int bk_idgen_tick(Idgen idgen, long nowNs);

@@ -22,13 +22,15 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Cases of state machines (agents and clients of identifiers): passes events, and compares the resulting actions. */
 final class Machines {
     private static final List<String> ACTIONS = names("PUT_ROW READ_STATE WRITE_STATE CAS_STATE ADD_COUNTER READ_COUNTER "
         + "READ_START WRITE_START CAS_LOCK COUNT_ROWS READ_ROWS ACK DONE");
-    private static final List<String> OUTCOMES = names("APPLIED NOT_APPLIED REFUSED UNKNOWN");
+    private static final List<String> OUTCOMES = names("UNKNOWN APPLIED NOT_APPLIED REFUSED");
     private static final List<String> DONE = names("OK REFUSED UNKNOWN TOO_LONG");
     private static final List<String> COORDINATIONS = names("SINGLE LOCKED THREE_STATE GUARDED");
     private static final List<String> COUNTERS = names("RMW LWT COLUMN");
@@ -61,7 +63,7 @@ final class Machines {
         return agent.getValue();
     }
 
-    private static int tell(Pointer agent, JsonNode event, long now, IntByReference operation) {
+    private static int tell(Pointer agent, JsonNode event, long now, IntByReference operation, Map<Integer, Long> tickets) {
         long key = number(event.path("key"));
         switch (event.get("event").asText()) {
         case "write":
@@ -76,7 +78,7 @@ final class Machines {
                 outcome.columns = numbers(event.get("columns"));
             }
             operation.setValue(event.path("operation").asInt());
-            return core.bk_agent_outcome(agent, now, operation.getValue(), outcome);
+            return core.bk_agent_outcome(agent, now, tickets.get(operation.getValue()), outcome);
         case "tick":
             return core.bk_agent_tick(agent, now);
         case "change":
@@ -122,10 +124,11 @@ final class Machines {
         Pointer agent = agent(node.get("config"), keep);
         String at = Cases.place;
         int number = 0;
+        Map<Integer, Long> tickets = new HashMap<>();
         for (JsonNode event : node.get("events")) {
             Cases.place = at + ", event " + number++;
             IntByReference operation = new IntByReference();
-            int status = tell(agent, event, number(event.path("now")), operation);
+            int status = tell(agent, event, number(event.path("now")), operation, tickets);
             same("status", event.path("status").asText("BK_OK"), STATUSES.get(status));
             if (status == 0) {
                 equal("operation", event.path("operation"), operation.getValue());
@@ -133,6 +136,7 @@ final class Machines {
             Core.Action action = new Core.Action();
             int count = 0;
             for (; core.bk_agent_next(agent, action) != 0; count++) {
+                tickets.put(action.operation, action.ticket);
                 if (event.path("actions").has(count)) {
                     action(event.get("actions").get(count), action);
                 }
@@ -163,7 +167,7 @@ final class Machines {
         return out;
     }
 
-    private static int tell(Core.Idgen idgen, JsonNode event, long now) {
+    private static int tell(Core.Idgen idgen, JsonNode event, long now, long ticket) {
         switch (event.get("event").asText()) {
         case "take":
             LongByReference id = new LongByReference();
@@ -179,7 +183,7 @@ final class Machines {
             }
             outcome.column_count = event.path("columns").size();
             outcome.columns = pairs(event.path("columns"));
-            return core.bk_idgen_outcome(idgen, now, outcome);
+            return core.bk_idgen_outcome(idgen, now, ticket, outcome);
         case "tick":
             return core.bk_idgen_tick(idgen, now);
         default:
@@ -202,13 +206,15 @@ final class Machines {
         Core.Idgen idgen = idgenOf(node.get("config"));
         String at = Cases.place;
         int number = 0;
+        long ticket = 0;
         for (JsonNode event : node.get("events")) {
             Cases.place = at + ", event " + number++;
-            int status = tell(idgen, event, number(event.path("now")));
+            int status = tell(idgen, event, number(event.path("now")), ticket);
             same("status", event.path("status").asText("BK_OK"), STATUSES.get(status));
             Core.IdgenAction action = new Core.IdgenAction();
             int count = 0;
             for (; core.bk_idgen_next(idgen, action) != 0; count++) {
+                ticket = action.ticket != 0 ? action.ticket : ticket;
                 if (event.path("actions").has(count)) {
                     action(event.get("actions").get(count), action);
                 }
