@@ -621,6 +621,7 @@ static bool take_actions(struct space *space, struct bk_agent *core, struct agen
         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
             continue;
         action.operation = 0;
+        action.ticket = 0;
         slot->action = kept(space, pool_put(&space->actions, &action, hash_of(&action, sizeof action)));
         slot->phase = ASKED;
         slot->outcome = 0;
