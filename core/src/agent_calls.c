@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bucketing/hash.h"
+#include "bucketing/private/lab.h"
 #include "calendar.h"
-#include "lab/bucketing_lab.h"
 #include "protocol.h"
 
 static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)

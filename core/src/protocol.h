@@ -42,9 +42,9 @@
 /* The low bits of a ticket: the place of its operation + 1, which is never 0. */
 #define TICKET_BITS   16u
 #define TICKET_PLACES UINT64_C(0xffff)
-#define BIT(column) (1u << (column))
-#define COLUMNS_ALL (BIT(BK_COLUMN_COUNT) - 1)
-#define CACHE_WAYS  4u
+#define BIT(column)   (1u << (column))
+#define COLUMNS_ALL   (BIT(BK_COLUMN_COUNT) - 1)
+#define CACHE_WAYS    4u
 /* No roll goes beyond this bucket, whatever bucket the host reports. */
 #define BUCKET_LAST (INT64_MAX - 1)
 /* The most that a row adds, and the value at which a counter that is read and written back saturates; a
@@ -81,7 +81,7 @@ struct operation {
     uint32_t recounts; /* number of repeated counts after a conditional count of unknown outcome;
                           BK_SOURCE_MEMORY: number of buckets that it found full */
     uint32_t waits;    /* number of waits for a lock that another agent holds */
-    uint64_t ticket;    /* of the action that waits for its outcome; 0: none does */
+    uint64_t ticket;   /* of the action that waits for its outcome; 0: none does */
     uint64_t key;
     int64_t bucket;
     struct bk_row row; /* in a read, time_ns is its now_ns, and sequence the newest sequence number */
@@ -142,7 +142,7 @@ struct bk_agent {
     int64_t wake_ns;      /* not later than the earliest wake_ns of the operations */
     size_t ready_at, free_at, operations_at, cache_at, local_at, lists_at, links_at, memory_at;
     uint64_t memory_uses;
-    uint64_t actions; /* number of the last action that needs an outcome; see next_ticket() */
+    uint64_t actions;            /* number of the last action that needs an outcome; see next_ticket() */
     struct bk_agent_stats stats; /* the counters; the gauges are 0 */
     struct bk_agent_config config;
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing_lab.h"
+#include "bucketing/private/lab.h"
 #include "kernel/grow.h"
 #include "kernel/random.h"
 #include "kernel/table.h"

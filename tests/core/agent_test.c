@@ -3,7 +3,7 @@
  * waits and counts have their means. Method: two copies are run in parallel; many draws are counted. */
 #include "agent_host.h"
 #include "bucketing/hash.h"
-#include "bucketing_lab.h"
+#include "bucketing/private/lab.h"
 
 static void test_config_at_its_limits_is_accepted(void **state)
 {

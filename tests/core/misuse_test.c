@@ -8,7 +8,7 @@
 #include "bucketing/bucketing.h"
 #include "bucketing/hash.h"
 #include "bucketing/idgen.h"
-#include "bucketing_lab.h"
+#include "bucketing/private/lab.h"
 
 #define DAY_NS INT64_C(86400000000000)
 

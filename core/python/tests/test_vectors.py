@@ -254,7 +254,8 @@ def check_idgen(case):
             case "outcome":
                 outcome = bk.IdgenOutcome(bk.IdgenOutcomeKind[event["outcome"]], bool(event.get("found", 0)),
                                           tuple(event.get("values", ())))
-                idgen.outcome(asked[-1], outcome, [bk.IdgenColumn(*column) for column in event.get("columns", [])], now_ns=now)
+                columns = [bk.IdgenColumn(*column) for column in event.get("columns", [])]
+                idgen.outcome(asked[-1], outcome, columns, now_ns=now)
             case "tick":
                 idgen.tick(now_ns=now)
         agree(event, got)

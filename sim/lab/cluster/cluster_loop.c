@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing_lab.h"
+#include "bucketing/private/lab.h"
 #include "cluster_agents.h"
 #include "cluster_loop.h"
 #include "cluster_run.h"

@@ -9,7 +9,7 @@
  * counted yet are added. */
 #include <inttypes.h>
 
-#include "bucketing_lab.h"
+#include "bucketing/private/lab.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "kernel/number.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What only the simulator asks of an agent. This header is not installed, and the shared library does not
  * export its functions. */
-#ifndef BUCKETING_LAB_H
-#define BUCKETING_LAB_H
+#ifndef BUCKETING_PRIVATE_LAB_H
+#define BUCKETING_PRIVATE_LAB_H
 
 #include "bucketing/agent.h"
 
