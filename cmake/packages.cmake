@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The packages that cpack makes, one per install component: libbucketing0 (the shared library), libbucketing-dev and
+# The packages that cpack makes, one per install component: libbucketing1 (the shared library), libbucketing-dev and
 # bucketlab. `cmake --preset debian` configures for /usr, where packages install.
 set(BUCKETLAB_CONTACT "The bucketlab authors <bucketlab@localhost>" CACHE STRING "Who answers for the packages")
 set(CPACK_GENERATOR DEB)

@@ -24,7 +24,7 @@ MIRROR = "http://deb.debian.org/debian"
 INSTALL = "DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "
 # Tags about fields that a distributor sets; and CPack calls ldconfig in scripts in addition to the trigger.
 LINTIAN = "bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs,maintscript-calls-ldconfig"
-NAMES = ("libbucketing0", "libbucketing-dev", "bucketlab")
+NAMES = ("libbucketing1", "libbucketing-dev", "bucketlab")
 
 
 def skip(why):
@@ -166,8 +166,8 @@ def inspect(packages):
                 f"{name}: no licence",
             )
     wanted = {
-        "libbucketing0": ["libc6"],
-        "libbucketing-dev": ["libbucketing0 (= "],
+        "libbucketing1": ["libc6"],
+        "libbucketing-dev": ["libbucketing1 (= "],
         "bucketlab": [
             "libgsl27",
             "libcairo2",
@@ -204,7 +204,7 @@ def install_and_remove(base, folder, packages):
         there - before == {name for name in owned if name in there} != set(),
         "what is there is not what the packages own",
     )
-    check("libbucketing.so.0" in system.run("ldconfig -p"), "the loader does not know the library")
+    check("libbucketing.so.1" in system.run("ldconfig -p"), "the loader does not know the library")
     check("bucketlab 0" in system.run("bucketlab --version"), "the program does not run")
     for name in (
         "man/man1/bucketlab.1.gz",
@@ -232,14 +232,14 @@ def follow_readme(base, folder, packages):
     system.run(install)
     system.run(compile_it)
     linked = system.run("ldd ./route")
-    check("/usr/local/lib/libbucketing.so.0" in linked, f"route is linked with {linked}")
+    check("/usr/local/lib/libbucketing.so.1" in linked, f"route is linked with {linked}")
     check(system.run("yes room | head -n 3 | ./route").count("\n") == 3, "route does not answer each row")
     system.run("rm -rf /usr/local/lib /usr/local/include route && ldconfig")
     system.take([packages[name] for name in NAMES[:2]], "/packages")
     system.run(f"{INSTALL} /packages/*.deb")
     system.run(compile_it)
     linked = system.run("ldd ./route")
-    check("libbucketing.so.0 => /" in linked and "/usr/local" not in linked, f"route is linked with {linked}")
+    check("libbucketing.so.1 => /" in linked and "/usr/local" not in linked, f"route is linked with {linked}")
     check(system.run("yes room | head -n 3 | ./route").count("\n") == 3, "route does not answer each row")
     system.run("cc core/examples/service.c -o service $(pkg-config --cflags --libs bucketing sqlite3)")
     check(

@@ -34,6 +34,8 @@
 #define BUCKETING_API_H
 
 #define BK_VERSION "0.1.0"
+/* The same for the preprocessor: MAJOR * 10000 + MINOR * 100 + PATCH. */
+#define BK_VERSION_NUMBER 100
 /* The layout numbers of the checkpoints that this version writes and reads. */
 #define BK_AGENT_LAYOUT 4u
 #define BK_IDGEN_LAYOUT 2u
