@@ -81,6 +81,22 @@ static bool holds(const char *data, size_t size, const char *text)
     return false;
 }
 
+static void test_format_names_are_parsed(void **state)
+{
+    (void)state;
+    enum report_format format;
+    assert_true(report_format_parse("png", &format));
+    assert_int_equal(format, REPORT_PNG);
+    assert_true(report_format_parse("svg", &format));
+    assert_int_equal(format, REPORT_SVG);
+    assert_true(report_format_parse("pdf", &format));
+    assert_int_equal(format, REPORT_PDF);
+    assert_false(report_format_parse("PNG", &format));
+    assert_false(report_format_parse("html", &format));
+    assert_false(report_format_parse("", &format));
+    assert_false(report_format_parse(NULL, &format));
+}
+
 static void test_files_written_twice_have_the_same_bytes(void **state)
 {
     (void)state;
@@ -306,6 +322,7 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_format_names_are_parsed),
         cmocka_unit_test(test_files_written_twice_have_the_same_bytes),
         cmocka_unit_test(test_file_of_each_format_carries_size_and_date_of_the_run),
         cmocka_unit_test(test_name_of_a_scenario_becomes_a_plain_file_name),

@@ -85,6 +85,8 @@ struct report_front {
 };
 
 enum report_format { REPORT_PNG, REPORT_SVG, REPORT_PDF, REPORT_FORMAT_COUNT };
+/* Parses "png", "svg" or "pdf"; false for any other name. */
+bool report_format_parse(const char *name, enum report_format *out);
 /* "png", "svg", "pdf" */
 const char *report_format_extension(enum report_format format);
 
