@@ -36,6 +36,21 @@
  *     count, scan             READ_STATE WRITE_STATE COUNT_ROWS
  *     count, memory           READ_STATE WRITE_STATE COUNT_ROWS
  *
+ * What the store must guarantee, and what breaks without it:
+ *
+ *  - A row has one primary key, which contains its id: PUT_ROW may be sent and applied several times.
+ *    Otherwise a retry stores the row twice.
+ *  - Plain reads and writes of the state, of starts and of rows overlap: W + R > RF, such as QUORUM for both.
+ *    Otherwise an agent does not see a roll, or a reader does not see a row that was acknowledged.
+ *  - CAS_STATE, CAS_LOCK and reads with `serial` are linearisable: SERIAL, or LOCAL_SERIAL while all agents
+ *    are in one data centre. A column that is written by a conditional update is never written by a plain one
+ *    at the same time, since their timestamps are of two kinds. Otherwise two agents both roll, or both hold
+ *    the lock.
+ *  - WRITE_STATE takes the time of the write as its timestamp, and the last write wins. A clock that is ahead
+ *    hides later writes until it is reached.
+ *  - The driver itself neither repeats ADD_COUNTER, CAS_STATE and CAS_LOCK nor sends them speculatively.
+ *    Otherwise an increment counts twice, or an update is taken for another agent's.
+ *
  * Example: a host that performs each action synchronously writes a row.
  *
  *     bk_strategy_probabilistic(9, 40, &strategy);
