@@ -113,7 +113,7 @@ if [[ -n $excluded ]]; then
         attempt sanitized -L '^sanitized$' "$@"
         echo "sanitized $?" >>"$ended"
         if (($# == 0)); then
-            targets=(--target lab_crew_test lab_sweep_test)
+            targets=(--target lab_crew_test lab_sweep_test core_agent_answers_test)
             attempt tsan -L '^threads$'
             echo "tsan $?" >>"$ended"
         fi

@@ -214,6 +214,7 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
     operation->key = key;
     operation->bucket = LAB_UNPLACED;
     operation->action = BK_ACT_DONE; /* it has requested nothing */
+    operation->outcome.kind = BK_OUTCOME_APPLIED;
     operation->heard_ns = operation->turn_ns = operation->begun_ns = sim_queue_now(&run->queue);
     run->operations_active++;
     uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);

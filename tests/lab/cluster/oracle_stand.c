@@ -25,6 +25,8 @@ void stand_close(void)
         free(run->keys[i].changes);
     free(run->keys);
     lab_tally_clear(&run->tally);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_clear(&run->latency[i]);
     assert_true(cass_cluster_is_sound(run->cluster));
     cass_cluster_destroy(run->cluster);
     sim_queue_destroy(&run->queue);

@@ -50,7 +50,8 @@ void stand_store(struct stand *stand, uint32_t key, uint64_t row, int64_t time_n
 struct lab_host_operation stand_operation(uint32_t key, uint64_t row, int64_t bucket);
 void stand_acknowledge(struct stand *stand, struct lab_host_operation *operation);
 /* The operation ends. */
-void stand_finish(struct stand *stand, struct lab_host_operation *operation, bool is_counted, bool is_refused);
+void stand_finish(struct stand *stand, struct lab_host_operation *operation, bool is_counted,
+                  bool is_refused);
 /* The row is placed by agent 0, stored and acknowledged. */
 void stand_write(struct stand *stand, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket);
 /* Writes the state row of a key to all replicas; a date of 0 means none. */

@@ -93,6 +93,7 @@ static uint64_t differences(enum deafness deafness)
     for (int i = 0; i < 2; i++) {
         assert_true(bk_agent_next(agent.agent, &action));
         operations[operation].ticket = action.ticket;
+        operations[operation].outcome = none;
         cluster_emit_of(run, ACTED, 0, &operations[operation], .action = &action);
         cluster_emit(run, AGENT_RESTS, .agent = 0);
         assert_int_equal(bk_agent_outcome(agent.agent, 1, action.ticket, &none), BK_OK);
