@@ -151,7 +151,9 @@ static const char *against(const struct report_option *option, const struct repo
             break;
         case LAB_DISQUALIFIER_ENDLESS:
             if (judgment->within == LAB_WITHIN)
-                report_append(arena, &text, ", ", "its partitions never end%s%s",
+                report_append(arena, &text, ", ", "%s%s%s",
+                              option->settings->strategy.kind == BK_TIME ? "the run has no whole window"
+                                                                         : "its partitions never end",
                               has_end ? ", the first exceeds a limit after " : "", end);
             break;
         default:
@@ -412,7 +414,9 @@ static const char *remedy(const struct report_option *option, struct report_aren
     const unsigned disqualifiers = option->score.disqualifiers;
     const double fullness = option->score.candidate.fullness;
     if ((disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0)
-        return "a strategy whose partitions end: time, count, probabilistic or weighted";
+        return option->settings->strategy.kind == BK_TIME
+                   ? "a longer run, or shorter windows"
+                   : "a strategy whose partitions end: time, count, probabilistic or weighted";
     if (option->score.judgment.within == LAB_EXCEEDS)
         return report_text(arena, "%s; 'bucketlab tune' searches for settings within the limits",
                            fullness > 1 ? report_text(arena, "partitions of %s of their size",

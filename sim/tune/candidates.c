@@ -17,6 +17,7 @@
 #include "lab/quantity.h"
 #include "lab/scenario.h"
 #include "lab/setting.h"
+#include "lab/tally.h"
 #include "tune/contest.h"
 #include "tune/odds.h"
 
@@ -134,7 +135,8 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
     const struct lab_settings *settings = &entrant->strategy.settings;
     const enum bk_kind kind = settings->strategy.kind;
     entrant->requirements = lab_requirements(settings);
-    entrant->is_endless = !lab_kind_ends(kind) && !contest->rows.expire;
+    entrant->is_endless = lab_partitions_grow(contest->scenario, settings, contest->rows.start_ns,
+                                              contest->rows.start_ns + contest->rows.lasts_ns);
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     bound_load(contest, entrant);
     if (kind == BK_PROBABILISTIC)
@@ -389,11 +391,14 @@ static void climb_hash(const struct tune_contest *contest, const struct bk_strat
                        struct ladder *out)
 {
     const double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
+    const struct lab_settings hash = {.strategy.kind = BK_HASH};
+    const bool grows = lab_partitions_grow(contest->scenario, &hash, contest->rows.start_ns,
+                                           contest->rows.start_ns + contest->rows.lasts_ns);
     double buckets = 1;
     (void)template;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (int turn = contest->rows.expire ? 1 : 2; buckets > 1 && turn <= 2; turn++)
+    for (int turn = grows ? 2 : 1; buckets > 1 && turn <= 2; turn++)
         add(out, bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), next(out)));
 }
 

@@ -46,8 +46,7 @@ static bool measure(struct tune_contest *contest, const struct lab_result *resul
     const struct lab_strategy_result *all = &result->strategies[0];
     const double bytes = (double)(all->open_bytes.sum + all->closed_bytes.sum);
     const double rows = (double)(all->open_rows.sum + all->closed_rows.sum);
-    const struct lab_metric *payload = lab_metrics_find(&all->metrics, "writes.payload_bytes"),
-                            *expired = lab_metrics_find(&all->metrics, "rows.expired");
+    const struct lab_metric *payload = lab_metrics_find(&all->metrics, "writes.payload_bytes");
     struct tune_rows *out = &contest->rows;
     if (!(rows > 0))
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -61,9 +60,9 @@ static bool measure(struct tune_contest *contest, const struct lab_result *resul
         .mean_payload = payload != NULL && payload->value > 0 ? payload->value / rows : bytes / rows,
         .busiest_rows = larger(all->open_rows.most, all->closed_rows.most),
         .busiest_bytes = larger(all->open_bytes.most, all->closed_bytes.most),
+        .start_ns = result->start_ns,
         .lasts_ns = result->end_ns > result->start_ns ? result->end_ns - result->start_ns : 1,
-        .limit_rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY,
-        .expire = expired != NULL && expired->value > 0};
+        .limit_rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY};
     if (limits->partition_bytes != 0)
         out->limit_rows = fmin(out->limit_rows, floor((double)limits->partition_bytes / out->mean_bytes));
     /* If the limit is less than a row, a partition still has one row. */

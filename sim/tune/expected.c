@@ -885,15 +885,6 @@ double tune_unbucketed_days(const struct tune_outlook *outlook)
     return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
 }
 
-/* Whether the run has a whole window of the setting, so that others are not larger. */
-static bool has_whole_window(const struct lab_scenario *scenario, const struct lab_settings *settings)
-{
-    const struct task task = {.settings = settings};
-    const int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns,
-                  from_ns = window_end(&task, start_ns - 1); /* the first that begins in the run */
-    return from_ns < end_ns && window_end(&task, from_ns) <= end_ns;
-}
-
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                             const struct lab_facts *facts, double seen_days, uint64_t rows_most,
                             uint64_t bytes_most)
@@ -901,6 +892,7 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
     const struct lab_scenario *scenario = outlook->scenario;
     const struct tune_growth *growth = &outlook->growth;
     const enum bk_kind kind = settings->strategy.kind;
+    const int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
     const double days = outlook->days;
     if (!isnan(seen_days))
         return seen_days;
@@ -914,7 +906,8 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
                    ? fmax(days, tune_growth_rate_at(growth, days,
                                                     room_above(&scenario->limits, rows_most, bytes_most)))
                    : (double)NAN;
-    if (!facts->has_distribution || (kind == BK_TIME && !has_whole_window(scenario, settings)))
+    if (!facts->has_distribution ||
+        (kind == BK_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)))
         return (double)NAN;
     /* Keys that have too few rows in the run may have a full partition later. */
     const double of_full =

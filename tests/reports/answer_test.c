@@ -292,6 +292,7 @@ static void test_partitions_without_end_are_no_choice(void **state)
     struct lab_strategy_result *hash = fixture_add(result, NULL, &strategy);
     fixture_put(hash, true, 300, 10);
     fixture_metrics(result, hash, 0, 0, 0);
+    set(hash, "partitions.growing", 1);
     set(hash, "horizon.days", 39.7);
     struct told told;
     tell(result, &told);

@@ -415,23 +415,26 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
     }
 }
 
-/* A time to live bounds a partition that would otherwise grow without end. The keys have some 6,000 rows, so
- * they need four buckets of `hash`, and twice as many if these grow. */
+/* A time to live bounds a partition that would otherwise grow without end, once the run is longer than rows
+ * stay on disk: 11.4 days, then 15.6. The keys have some 6,000 rows, so they need four buckets of `hash`, and
+ * twice as many if these grow. Windows of which the run has no whole one grow too. */
 static void test_unbounded_partition_is_bounded_by_a_time_to_live(void **state)
 {
     (void)state;
     struct tune_contest contest;
-    struct lab_scenario *scenario =
-        scenario_of("", "duration: 4d\nkeys: {count: 30}\narrivals: {rate: 0.5/s}\nrow: {ttl: 1d}\n"
-                        "limits: {partition_rows: 2000}\nstrategies: [unbucketed: {}]\n");
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 12d\nkeys: {count: 30}\narrivals: {rate: 0.16/s}\nrow: {ttl: 1d}\n"
+            "limits: {partition_rows: 2000}\nstrategies: [unbucketed: {}, time: {window: 30d}]\n");
     begin(&contest, scenario);
     assert_false(find(&contest, "unbucketed")->is_endless);
+    assert_false(find(&contest, "time")->is_endless);
     assert_non_null(find(&contest, "hash-4"));
     assert_non_null(find(&contest, "hash-8"));
     tune_contest_clear(&contest);
     scenario->row_ttl_ns *= 5;
     begin(&contest, scenario);
     assert_true(find(&contest, "unbucketed")->is_endless);
+    assert_true(find(&contest, "time")->is_endless);
     assert_null(find(&contest, "hash-4"));
     assert_non_null(find(&contest, "hash-8"));
     tune_contest_clear(&contest);

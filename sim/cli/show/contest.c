@@ -184,7 +184,7 @@ static void print_words(const struct tune_contest *contest)
         has_failed[entrant->failed] |= entrant->status == TUNE_DISQUALIFIED;
     }
     if (is_growing)
-        puts("grows: its partitions never end; within the limits for this run only");
+        puts("grows: the run has no whole partition; within the limits for this run only");
     if (is_excluded)
         puts("exceeds, without figures: by its distribution; not run");
     if (is_costly)

@@ -42,6 +42,33 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
     out->window_ns = kept_ns / out->kept + 1;
 }
 
+/* Whether a window begins and ends in this time. */
+static bool has_whole_window(const struct bk_strategy *strategy, int64_t start_ns, int64_t end_ns)
+{
+    struct bk_row row = {.time_ns = start_ns - 1};
+    struct bk_route route;
+    if (bk_route(strategy, NULL, &row, &route) != BK_OK)
+        return false;
+    row.time_ns = route.until_ns;
+    return route.until_ns < end_ns && bk_route(strategy, NULL, &row, &route) == BK_OK &&
+           route.until_ns <= end_ns;
+}
+
+bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_settings *settings,
+                         int64_t start_ns, int64_t end_ns)
+{
+    const uint32_t changes = settings->change_count;
+    const struct bk_strategy *last =
+        changes > 0 ? &settings->changes[changes - 1].strategy : &settings->strategy;
+    struct lab_disk_windows windows;
+    lab_disk_windows_init(&windows, scenario, NULL, start_ns, end_ns);
+    if (settings->is_idgen || settings->observed != WL_OBSERVED_AUTO ||
+        (windows.window_ns != 0 && (end_ns - start_ns) / windows.window_ns > windows.kept) ||
+        (last->max_age_ns > 0 && last->max_age_ns <= end_ns - start_ns))
+        return false;
+    return last->kind == BK_TIME ? !has_whole_window(last, start_ns, end_ns) : !lab_kind_ends(last->kind);
+}
+
 static int64_t window_of(const struct lab_disk_windows *windows, int64_t time_ns)
 {
     return time_ns / windows->window_ns - (time_ns % windows->window_ns < 0);

@@ -37,13 +37,6 @@ struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_st
     return cost;
 }
 
-/* Whether partitions grow without end. If rows expire, the live part of a partition stops growing. */
-static bool is_endless(const struct lab_strategy_result *strategy)
-{
-    return !strategy->settings.is_idgen && !lab_kind_ends(strategy->settings.strategy.kind) &&
-           figure(strategy, "rows.expired", 0) == 0;
-}
-
 /* Whether every seed makes the same partitions. */
 static bool is_certain(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
@@ -242,9 +235,9 @@ double lab_refused_share(const struct lab_strategy_result *strategy)
 
 unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy)
 {
-    unsigned out = strategy->settings.observed != WL_OBSERVED_AUTO ? LAB_DISQUALIFIER_OBSERVED
-                   : is_endless(strategy)                          ? LAB_DISQUALIFIER_ENDLESS
-                                                                   : 0u;
+    unsigned out = strategy->settings.observed != WL_OBSERVED_AUTO ? LAB_DISQUALIFIER_OBSERVED : 0u;
+    if (figure(strategy, "partitions.growing", 0) > 0)
+        out |= LAB_DISQUALIFIER_ENDLESS;
     if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
         0)
         out |= LAB_DISQUALIFIER_HIDDEN;

@@ -156,8 +156,10 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
         result->digest =
             sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
     }
-    const bool is_lost =
-        !lab_slices_timeline(&tally->slices, &strategy->timeline) || lab_tally_is_lost(tally);
+    const bool grows = lab_partitions_grow(scenario, &strategy->settings, result->start_ns, result->end_ns);
+    const bool is_lost = (grows && !lab_metrics_add(&strategy->metrics, "partitions.growing", 1)) ||
+                         !lab_slices_timeline(&tally->slices, &strategy->timeline) ||
+                         lab_tally_is_lost(tally);
     return strategy->label == NULL || is_lost ? NULL : strategy;
 }
 

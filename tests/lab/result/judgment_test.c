@@ -265,7 +265,7 @@ static void test_endless_observed_and_unjudged_strategies_are_not_chosen(void **
     begin(&fixture);
     assert_true(choose(&fixture) == SIZE_MAX); /* nothing says how many partitions exceed the limit */
     keep_limit(&fixture);
-    fixture.strategies[0].settings.strategy.kind = BK_UNBUCKETED;
+    assert_true(lab_metrics_add(&fixture.strategies[0].metrics, "partitions.growing", 1));
     fixture.strategies[1].settings.observed = WL_OBSERVED_PARTITIONS;
     assert_int_equal(choose(&fixture), 2);
     assert_int_equal(fixture.scores[0].disqualifiers, LAB_DISQUALIFIER_ENDLESS);

@@ -99,7 +99,8 @@ static void test_the_reference_has_the_rows_of_the_table(void **state)
 /* Together these runs have every figure. */
 static const char *const runs[] = {
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m, late: {share: 10%, by: 1m}}\n"
-    "row: {ttl: 1h, compression: 0.5}\n" LIMITS "strategies: [{count: {rows: 20, counter: external}}]\n",
+    "row: {ttl: 1h, compression: 0.5}\n" LIMITS
+    "strategies: [{count: {rows: 20, counter: external}}, unbucketed: {}]\n",
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
         READS ALL_PROTOCOLS,
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%}\n" ALL_PROTOCOLS,

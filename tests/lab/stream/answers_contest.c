@@ -466,7 +466,7 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const double limit = rows->limit_rows, lasts_ns = (double)rows->lasts_ns;
     const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
     const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
-    const bool stops = twin_or_zero(twin_metric(&answer->result->strategies[0], "rows.expired")) > 0;
+    const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_HASH});
     double buckets = 1;
     out->count = 0;
     for (int i = 0; kind == BK_TIME && i < 21; i++) {

@@ -248,9 +248,8 @@ static bool check_score(const struct answer *answer, size_t index, const struct 
                           ? 0
                           : twin_or_zero(twin_metric(strategy, "partitions.all.bytes.max")) /
                                 (double)limits->partition_bytes;
-    bool is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) &&
-                      twin_or_zero(twin_metric(strategy, "rows.expired")) == 0;
-    bool is_eligible = score->judgment.within == LAB_WITHIN && !is_endless && !isnan(cost) &&
+    const bool grows = twin_grows(answer, settings);
+    bool is_eligible = score->judgment.within == LAB_WITHIN && !grows && !isnan(cost) &&
                        (score->disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0;
     bool needs_numbers = kind == BK_COUNT && settings->source == BK_SOURCE_EXTERNAL;
     if (!twin_is_near(score->cost, cost) || !twin_is_near(score->candidate.load, 1000 + cost) ||
@@ -258,6 +257,8 @@ static bool check_score(const struct answer *answer, size_t index, const struct 
         !twin_is_near(score->candidate.fullness, fmax(in_rows, in_bytes)))
         return twin_differs(answer, "%s: costs %.9g with CV %.9g, and %.9g with %.9g by the twin",
                             strategy->label, score->cost, score->candidate.cv, cost, cv);
+    if (((score->disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0) != grows)
+        return twin_differs(answer, "%s: whether its partitions still grow differs", strategy->label);
     if (score->candidate.is_eligible != is_eligible ||
         (score->candidate.requirements & 1u) != (uint32_t)needs_numbers)
         return twin_differs(answer, "%s: whether it may be chosen differs", strategy->label);
@@ -295,14 +296,13 @@ static bool check_demands(const struct answer *answer)
                    {"reads.failed", {0, 0, 1, 9}, LAB_DISQUALIFIER_FAILED},
                    {"writes.misrouted", {0, 0, 1, 9}, LAB_DISQUALIFIER_MISROUTED},
                    {"guarantees.broken", {0, 0, 1, 9}, LAB_DISQUALIFIER_BROKEN},
-                   {"rows.expired", {0, 0, 1, 9}, LAB_DISQUALIFIER_ENDLESS}};
+                   {"partitions.growing", {0, 0, 0, 1}, LAB_DISQUALIFIER_ENDLESS}};
     struct sim_random *random = answer->random;
     for (int round = 0; round < 60; round++) {
         struct lab_strategy_result result = {.label = NULL};
         struct lab_settings *settings = &result.settings;
         const enum bk_kind kind = (enum bk_kind)sim_random_below(random, BK_KIND_COUNT);
-        const bool fires = kind == BK_PROBABILISTIC || kind == BK_WEIGHTED,
-                   ends = fires || kind == BK_TIME || kind == BK_COUNT;
+        const bool fires = kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
         settings->strategy.kind = kind;
         settings->source = (enum bk_source)sim_random_below(random, 7);
         settings->coordination = (enum bk_coordination)sim_random_below(random, 4);
@@ -313,15 +313,12 @@ static bool check_demands(const struct answer *answer)
                             : settings->counter == BK_COUNTER_LWT
                                 ? of_coordination[settings->coordination] | LWT
                                 : of_coordination[settings->coordination];
-        unsigned out = ends ? 0 : LAB_DISQUALIFIER_ENDLESS;
+        unsigned out = 0;
         lab_metrics_add(&result.metrics, "writes.rows", 1000);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
             const double value = figures[i].values[sim_random_below(random, 4)];
             lab_metrics_add(&result.metrics, figures[i].name, value);
-            if (figures[i].bit == LAB_DISQUALIFIER_ENDLESS)
-                out &= value > 0 ? ~(unsigned)LAB_DISQUALIFIER_ENDLESS : ~0u;
-            else
-                out |= value > (figures[i].bit == LAB_DISQUALIFIER_REFUSED) ? figures[i].bit : 0;
+            out |= value > (figures[i].bit == LAB_DISQUALIFIER_REFUSED) ? figures[i].bit : 0;
         }
         const uint32_t told = lab_requirements(settings);
         const unsigned bars = lab_disqualifiers_of(&result);

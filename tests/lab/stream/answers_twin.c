@@ -324,6 +324,20 @@ static double kept_days(const struct answer *answer)
                                             : (double)INFINITY;
 }
 
+bool twin_grows(const struct answer *answer, const struct lab_settings *settings)
+{
+    const struct bk_strategy *strategy = settings->change_count > 0
+                                             ? &settings->changes[settings->change_count - 1].strategy
+                                             : &settings->strategy;
+    const double days = (double)(answer->result->end_ns - answer->result->start_ns) / (double)SIM_DAY,
+                 age = (double)strategy->max_age_ns / (double)SIM_DAY, kept = kept_days(answer),
+                 window = fmax(kept / 62, (kept - 10) / 25); /* of compaction, at least */
+    if ((age > 0 && age <= days) || kept + window <= days)
+        return false;
+    return strategy->kind == BK_UNBUCKETED || strategy->kind == BK_HASH ||
+           (strategy->kind == BK_TIME && !has_whole_window(answer, strategy));
+}
+
 /* Whether partitions without end, of which the largest has this many rows and bytes, first exceed a limit
  * after this many days; NaN: not before their rows leave the disk. */
 bool twin_endless(const struct answer *answer, const struct lab_settings *settings,
@@ -383,7 +397,7 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
     } else if (answer->scenario->trace_path != NULL && kind == BK_TIME) {
         double room = room_of(&answer->scenario->limits, outlook->rows, outlook->bytes);
         wanted = growth > 0 ? fmax(days, grown(growth, days, room, true)) : (double)NAN;
-    } else if (kind == BK_TIME && !has_whole_window(answer, &settings->strategy)) {
+    } else if (kind == BK_TIME && twin_grows(answer, settings)) {
         wanted = (double)NAN;
     } else if (outlook->most <= NEVER && !(outlook->full > NEVER)) {
         wanted = (double)INFINITY;

@@ -68,6 +68,8 @@ struct twin_outlook {
     double whole_days;          /* the horizon without buckets */
 };
 /* Whether this many days, or NaN, are the horizon of a setting, or of partitions without end. */
+/* Whether partitions still grow at the end: the run has no whole one, and no row has left the disk. */
+bool twin_grows(const struct answer *answer, const struct lab_settings *settings);
 bool twin_horizon(const struct answer *answer, const struct lab_settings *settings,
                   const struct twin_outlook *outlook, double told);
 bool twin_endless(const struct answer *answer, const struct lab_settings *settings,

@@ -30,19 +30,21 @@ __attribute__((format(printf, 2, 3))) static bool differs(const struct check *ch
     return false;
 }
 
+/* The first metric, partitions.growing, follows from the scenario alone; twin_grows() checks it. */
 static bool check_metrics(const struct check *check, const struct lab_metrics *wanted)
 {
     const struct lab_metrics *found = &check->strategy->metrics;
-    for (size_t i = 0; i < found->count && i < wanted->count; i++) {
-        const struct lab_metric *a = &found->items[i], *b = &wanted->items[i];
+    const size_t first = found->count > 0 && strcmp(found->items[0].name, "partitions.growing") == 0;
+    for (size_t i = 0; i + first < found->count && i < wanted->count; i++) {
+        const struct lab_metric *a = &found->items[i + first], *b = &wanted->items[i];
         if (strcmp(a->name, b->name) != 0)
             return differs(check, "metric %zu is %s, and %s with the naive engine", i, a->name, b->name);
         if (memcmp(&a->value, &b->value, sizeof a->value) != 0)
             return differs(check, "%s is %.17g, and %.17g with the naive engine", a->name, a->value,
                            b->value);
     }
-    return found->count == wanted->count ||
-           differs(check, "%zu metrics, and %zu with the naive engine", found->count, wanted->count);
+    return found->count - first == wanted->count ||
+           differs(check, "%zu metrics, and %zu with the naive engine", found->count - first, wanted->count);
 }
 
 /* Of several equally large partitions, the one of the first key and its first bucket counts. */

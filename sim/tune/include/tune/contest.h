@@ -25,9 +25,8 @@ struct tune_rows {
     double mean_bytes;                    /* on disk */
     double mean_payload;                  /* the mean weight that weighted strategies use */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most */
-    int64_t lasts_ns;
+    int64_t start_ns, lasts_ns;
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
-    bool expire;       /* some do within the run, so that partitions without end stop growing */
 };
 
 enum tune_figure {

@@ -210,6 +210,10 @@ struct lab_disk {
 /* strategy NULL: for the whole key. */
 void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenario *scenario,
                            const struct lab_strategy *strategy, int64_t start_ns, int64_t end_ns);
+/* Whether partitions of these settings still grow at the end of a run, so that later ones are larger: the run
+ * has no whole partition of a kind without end, or no whole window, and no row has left the disk. */
+bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_settings *settings,
+                         int64_t start_ns, int64_t end_ns);
 /* The end of the window of this time. */
 int64_t lab_disk_until(const struct lab_disk_windows *windows, int64_t time_ns);
 /* Adds rows of one window, which must not be before earlier ones, and allocates *disk. False when out of

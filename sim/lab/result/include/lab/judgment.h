@@ -74,7 +74,7 @@ enum lab_disqualifier {
     LAB_DISQUALIFIER_FAILED = 4,    /* reads failed */
     LAB_DISQUALIFIER_MISROUTED = 8, /* rows were stored in another bucket than the key's changes require */
     LAB_DISQUALIFIER_BROKEN = 16,   /* it broke a guarantee of its protocol */
-    LAB_DISQUALIFIER_ENDLESS = 32,  /* partitions have no end: they grow for as long as rows arrive */
+    LAB_DISQUALIFIER_ENDLESS = 32,  /* partitions still grow at the end of the run */
     LAB_DISQUALIFIER_OBSERVED = 64, /* it was not run: its sizes were read from a file */
     LAB_DISQUALIFIER_COUNT = 7
 };
