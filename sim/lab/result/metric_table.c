@@ -48,7 +48,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "and the open ones"},
     {IN("Partitions"), IS("partitions.growing", NUMBER),
      .absent = "if the run has whole partitions, or rows leave the disk during it",
-     .meaning = "1: partitions still grow at the end, since they have no end, or the run has no whole window"},
+     .meaning =
+         "1: partitions still grow at the end, since they have no end, or the run has no whole window"},
     {IN("Partitions"), IS("partitions.over_limit", PARTITIONS), TELLS(EITHER), .absent = "without limits",
      .meaning = "above a limit, in rows or bytes"},
     {IN("Partitions"), IS("partitions.over_limit_rows", PARTITIONS), TELLS(ROWS),
