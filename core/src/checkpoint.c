@@ -561,8 +561,8 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
 {
     int64_t stripes = idgen->config.stripes, stripe = idgen->stripe;
     bool asks = idgen->step != IDGEN_IDLE && idgen->step != IDGEN_SLEEP;
-    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->ticket != 0));
-    bk_codec_check(codec, !(idgen->is_to_ask && idgen->ticket != 0));
+    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->is_waiting));
+    bk_codec_check(codec, !(idgen->is_to_ask && idgen->is_waiting));
     bk_codec_check(codec, stripe <= stripes && (stripe >= 1 || (idgen->draws == 0 && !asks)));
     /* The wait after an attempt depends on the number of attempts. */
     bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
@@ -588,10 +588,9 @@ static void whole_idgen(struct bk_codec *codec, struct bk_idgen *idgen)
     idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
     idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
     bk_codec_u64(codec, &idgen->actions);
-    bk_codec_u64(codec, &idgen->ticket);
-    bool *const flags[] = {&idgen->is_to_ask,     &idgen->is_wanted, &idgen->is_ready_due,
-                           &idgen->is_failed_due, &idgen->is_retry,  &idgen->lock_is_absent,
-                           &idgen->has_last};
+    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
+                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
+                           &idgen->lock_is_absent, &idgen->has_last};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bk_codec_bool(codec, flags[i]);
     idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);

@@ -382,11 +382,11 @@ enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t
 {
     if (idgen == NULL || outcome == NULL)
         return BK_ERROR_NULL;
-    if (ticket == 0 || idgen->ticket != ticket)
+    if (!idgen->is_waiting || ticket != idgen->actions)
         return BK_ERROR_OPERATION;
     if ((unsigned)outcome->kind > BK_IDGEN_REFUSED)
         return BK_ERROR_OUTCOME;
-    idgen->ticket = 0;
+    idgen->is_waiting = false;
     take_outcome(idgen, now_ns, outcome);
     return BK_OK;
 }
@@ -404,8 +404,8 @@ bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out)
         return true;
     }
     idgen->is_to_ask = false;
-    idgen->actions += idgen->actions == UINT64_MAX ? 2 : 1;
-    idgen->ticket = out->ticket = idgen->actions;
+    idgen->is_waiting = true;
+    out->ticket = ++idgen->actions;
     out->is_retry = idgen->is_retry;
     if (idgen->step == IDGEN_READ_LAST) {
         out->kind = BK_IDGEN_READ_LAST;

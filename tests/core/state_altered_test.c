@@ -248,14 +248,13 @@ static void test_checkpoint_with_an_invalid_query_is_refused(void **unused)
 }
 
 /* Offsets in a client's checkpoint: version and settings come first; after the identifiers in hand come step
- * and after, the number of actions and the ticket, and then seven flags of a byte each. */
+ * and after, the number of actions, and then eight flags of a byte each. */
 enum {
     IDGEN_NEXT = 4 + 6 * 8,
     IDGEN_IN_HAND = IDGEN_NEXT + 8,
     IDGEN_STEP = IDGEN_IN_HAND + 8,
-    IDGEN_ACTIONS = IDGEN_STEP + 2 * 4,
-    IDGEN_TICKET = IDGEN_ACTIONS + 8,
-    IDGEN_IS_TO_ASK = IDGEN_TICKET + 8
+    IDGEN_IS_TO_ASK = IDGEN_STEP + 2 * 4 + 8,
+    IDGEN_IS_WAITING
 };
 
 static const struct bk_idgen_config client_config = {.client_id = 3,
@@ -321,12 +320,12 @@ static void test_a_client_requests_or_waits_and_not_both(void **unused)
     struct bk_idgen idgen = client_that_stores(TELLING + 2);
     struct bytes state = save_client(&idgen);
     assert_int_equal(state.at[IDGEN_IS_TO_ASK], 1);
-    assert_int_equal(number_at(state.at + IDGEN_TICKET), 0);
+    assert_int_equal(state.at[IDGEN_IS_WAITING], 0);
     for (unsigned char asks = 0; asks <= 1; asks++) {
         for (unsigned char waits = 0; waits <= 1; waits++) {
             struct bk_idgen loaded;
             state.at[IDGEN_IS_TO_ASK] = asks;
-            set_number(state.at + IDGEN_TICKET, waits);
+            state.at[IDGEN_IS_WAITING] = waits;
             assert_int_equal(bk_idgen_load(&client_config, state.at, state.size, &loaded),
                              asks != waits ? BK_OK : BK_ERROR_CHECKPOINT);
         }

@@ -153,8 +153,8 @@ struct bk_idgen {
     int64_t next;     /* the next identifier to hand out */
     uint64_t in_hand; /* number of identifiers left; consecutive ones differ by config.stripes */
     int step, after;
-    uint64_t actions, ticket; /* as in an agent */
-    bool is_to_ask, is_wanted, is_ready_due, is_failed_due, is_retry;
+    uint64_t actions; /* the ticket of the last action that needs an outcome */
+    bool is_to_ask, is_waiting, is_wanted, is_ready_due, is_failed_due, is_retry;
     enum bk_status status;
     uint32_t stripe, attempts, tries, races;
     uint64_t draws;
