@@ -37,6 +37,17 @@ struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_st
     return cost;
 }
 
+/* Whether partitions still grow at the end. A run of an earlier version does not say so: a kind without end
+ * then grows as long as no row has expired. */
+static bool still_grows(const struct lab_strategy_result *strategy)
+{
+    const struct lab_settings *settings = &strategy->settings;
+    const bool is_endless = !settings->is_idgen && settings->observed == WL_OBSERVED_AUTO &&
+                            !lab_kind_ends(settings->strategy.kind) &&
+                            figure(strategy, "rows.expired", 0) == 0;
+    return figure(strategy, "partitions.growing", is_endless) > 0;
+}
+
 /* Whether every seed makes the same partitions. */
 static bool is_certain(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
@@ -236,7 +247,7 @@ double lab_refused_share(const struct lab_strategy_result *strategy)
 unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy)
 {
     unsigned out = strategy->settings.observed != WL_OBSERVED_AUTO ? LAB_DISQUALIFIER_OBSERVED : 0u;
-    if (figure(strategy, "partitions.growing", 0) > 0)
+    if (still_grows(strategy))
         out |= LAB_DISQUALIFIER_ENDLESS;
     if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
         0)

@@ -46,8 +46,7 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "of these, the closed ones"},
     {IN("Partitions"), IS("partitions.open", PARTITIONS), .absent = "with `identifiers`, and of `observed`",
      .meaning = "and the open ones"},
-    {IN("Partitions"), IS("partitions.growing", NUMBER),
-     .absent = "if the run has whole partitions, or rows leave the disk during it",
+    {IN("Partitions"), IS("partitions.growing", NUMBER), .absent = "with `identifiers`, and of `observed`",
      .meaning =
          "1: partitions still grow at the end, since they have no end, or the run has no whole window"},
     {IN("Partitions"), IS("partitions.over_limit", PARTITIONS), TELLS(EITHER), .absent = "without limits",

@@ -156,10 +156,12 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
         result->digest =
             sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
     }
-    const bool grows = lab_partitions_grow(scenario, &strategy->settings, result->start_ns, result->end_ns);
-    const bool is_lost = (grows && !lab_metrics_add(&strategy->metrics, "partitions.growing", 1)) ||
-                         !lab_slices_timeline(&tally->slices, &strategy->timeline) ||
-                         lab_tally_is_lost(tally);
+    const struct lab_settings *settings = &strategy->settings;
+    const bool has_partitions = !settings->is_idgen && settings->observed == WL_OBSERVED_AUTO;
+    const bool grows = lab_partitions_grow(scenario, settings, result->start_ns, result->end_ns);
+    const bool is_lost =
+        (has_partitions && !lab_metrics_add(&strategy->metrics, "partitions.growing", grows)) ||
+        !lab_slices_timeline(&tally->slices, &strategy->timeline) || lab_tally_is_lost(tally);
     return strategy->label == NULL || is_lost ? NULL : strategy;
 }
 

@@ -278,6 +278,33 @@ static void test_endless_observed_and_unjudged_strategies_are_not_chosen(void **
     end(&fixture);
 }
 
+/* Runs of earlier versions do not have the metric. */
+static void test_a_run_that_does_not_say_whether_it_grows(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bk_kind kind;
+        const char *metric;
+        double value;
+        unsigned disqualifiers;
+    } cases[] = {{BK_UNBUCKETED, "tells.nothing", 1, LAB_DISQUALIFIER_ENDLESS},
+                 {BK_HASH, "rows.expired", 0, LAB_DISQUALIFIER_ENDLESS},
+                 {BK_HASH, "rows.expired", 9, 0},
+                 {BK_COUNT, "tells.nothing", 1, 0},
+                 {BK_UNBUCKETED, "partitions.growing", 0, 0},
+                 {BK_TIME, "partitions.growing", 1, LAB_DISQUALIFIER_ENDLESS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture;
+        begin(&fixture);
+        keep_limit(&fixture);
+        fixture.strategies[0].settings.strategy.kind = cases[i].kind;
+        assert_true(lab_metrics_add(&fixture.strategies[0].metrics, cases[i].metric, cases[i].value));
+        choose(&fixture);
+        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifiers);
+        end(&fixture);
+    }
+}
+
 static void test_sequence_numbers_are_needed_only_if_nothing_else_will_do(void **state)
 {
     (void)state;
@@ -323,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_whatever_loses_rows_or_answers_disqualifies),
         cmocka_unit_test(test_refused_rows_disqualify),
         cmocka_unit_test(test_endless_observed_and_unjudged_strategies_are_not_chosen),
+        cmocka_unit_test(test_a_run_that_does_not_say_whether_it_grows),
         cmocka_unit_test(test_sequence_numbers_are_needed_only_if_nothing_else_will_do),
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
     };

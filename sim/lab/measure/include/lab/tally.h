@@ -210,8 +210,8 @@ struct lab_disk {
 /* strategy NULL: for the whole key. */
 void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenario *scenario,
                            const struct lab_strategy *strategy, int64_t start_ns, int64_t end_ns);
-/* Whether partitions of these settings still grow at the end of a run, so that later ones are larger: the run
- * has no whole partition of a kind without end, or no whole window, and no row has left the disk. */
+/* Whether partitions of these settings still grow at the end of a run, so that later ones are larger: their
+ * kind has no end, or the run has no whole window, and the run is too short for rows to leave the disk. */
 bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_settings *settings,
                          int64_t start_ns, int64_t end_ns);
 /* The end of the window of this time. */
