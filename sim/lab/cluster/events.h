@@ -12,7 +12,7 @@
 enum cluster_event_kind {
     /* --- Rows and reads of agents. */
     CLUSTER_ROW_ARRIVES,  /* agent (LAB_EVENT_NOBODY: none is up), key, number, arrival (NULL: of a history),
-                             time_ns: its  own time */
+                             time_ns: its own time */
     CLUSTER_ROW_TAKEN,    /* operation, row; time_ns: the agent's clock */
     CLUSTER_ROW_REFUSED,  /* agent or LAB_EVENT_NOBODY, key, row, time_ns */
     CLUSTER_READ_CHOSEN,  /* agent or LAB_EVENT_NOBODY, key; draw: number; birth: time_ns; newest: value */
