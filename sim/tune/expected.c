@@ -407,7 +407,7 @@ static double begun(const struct task *task, double mean)
 {
     const struct bk_strategy *strategy = &task->settings->strategy;
     double count = task->rows / mean;
-    if (strategy->kind == BK_COUNT || task->has_sizes || mean > task->limit_least + 1)
+    if (strategy->kind == BK_COUNT || task->has_sizes || mean > task->limit_most + 1)
         count += task->keys;
     if (strategy->max_age_ns == 0)
         return count;

@@ -816,10 +816,12 @@ bool twin_expected(const struct answer *answer)
         if (least > over && 1 - poisson_above(least, over) < UNLIKELY)
             return twin_differs(answer, "%s: %.0f partitions over, at least %.3g expected", told->label, over,
                                 least);
-        uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4);
+        uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4),
+                 mean = (uint64_t)fmax(1, twin_or_zero(twin_metric(told, "partitions.closed.rows.mean")));
         if (rows > 0 && (!check_odds(answer, &strategy->settings, (double)limit) ||
                          !check_mean(answer, &strategy->settings) || !check_rows(answer, strategy, limit) ||
-                         !check_constant(answer, strategy, limit) || !check_bytes(answer, strategy)))
+                         !check_constant(answer, strategy, limit) ||
+                         !check_constant(answer, strategy, mean) || !check_bytes(answer, strategy)))
             return false;
     }
     return true;
