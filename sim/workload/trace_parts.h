@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "kernel/error.h"
 #include "kernel/table.h"
@@ -35,28 +33,25 @@ bool trace_whole(struct trace_span span, uint64_t *out);
 /* Without the blanks on both sides. */
 struct trace_span trace_trim(const char *begin, const char *end);
 
-/* The decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file; UTF-16 as UTF-8. A compressed
- * file may have several members or frames in sequence. Any other data after a member is an error, whereas
- * zlib's gzread() ignores it silently. */
+/* The decompressed bytes of a file: plain, or gzip (RFC 1952), zstd (RFC 8878), bzip2, xz, lz4, or a zip
+ * archive of one file; UTF-16 as UTF-8. A compressed file may have several members or frames in sequence. Any
+ * other data after a member is an error, whereas zlib's gzread() ignores it silently. */
 enum trace_source_fault {
     TRACE_SOURCE_FINE,
     TRACE_SOURCE_SYSTEM, /* a system call failed; `reason` is the errno */
     TRACE_SOURCE_MEMORY,
     TRACE_SOURCE_CUT,     /* the file ends inside a member */
-    TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
-    TRACE_SOURCE_WINDOW,  /* a zstd frame demands more memory than a decoder gives without being told */
+    TRACE_SOURCE_DAMAGED, /* the compressed data cannot be read; `cure` says why */
     TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
 };
 
-enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
-
 struct trace_source {
     int file;
-    z_stream stream;
-    ZSTD_DCtx *zstd;      /* only for a zstd file; otherwise NULL */
-    unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
-    enum trace_source_kind kind;
-    bool is_in_member, at_end;
+    const struct trace_codec *codec; /* NULL: plain */
+    union decoder *decoder;
+    unsigned char *input, *next; /* buffer of bytes read from the file; the first that was not consumed */
+    size_t left;                 /* bytes in the buffer that were not consumed */
+    bool is_begun, is_in_member, at_end;
     bool is_wide; /* UTF-16, which is converted to UTF-8 */
     iconv_t wide;
     char rest[8]; /* bytes that were not converted yet, of an incomplete character or for lack of room */
@@ -64,6 +59,7 @@ struct trace_source {
     uint64_t read_bytes;  /* of the file */
     uint64_t given_bytes; /* decompressed and converted bytes returned so far */
     enum trace_source_fault fault;
+    const char *cure;
     int reason;
 };
 

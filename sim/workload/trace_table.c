@@ -147,13 +147,8 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     static const struct {
         const char *bytes, *text;
     } kinds[] = {
-        {"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
-        {"PAR1", "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"PAR1", "a Parquet file; convert it, by duckdb -c \"COPY (FROM 'IN.parquet') TO 'OUT.csv'\""},
         {"SQLite format 3", "a database; write a table out as CSV, by sqlite3 -csv -header"},
-        {"BZh", "bzip2 data; pack it by gzip or zstd"},
-        {"\xfd"
-         "7zXZ",
-         "xz data; pack it by gzip or zstd"},
     };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         if (size >= strlen(kinds[i].bytes) && memcmp(bytes, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)

@@ -509,7 +509,8 @@ static void test_files_of_another_kind_are_named(void **state)
         {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 1767225600}\n", AS_IS,
          ":2: key is empty; give each row a key"},
         {"name: x\nstrategies:\n", AS_IS, ":1: this is a scenario, not a trace; name a file of rows"},
-        {"PAR1xxxx", AS_IS, ":1: this is a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"PAR1xxxx", AS_IS,
+         ":1: this is a Parquet file; convert it, by duckdb -c \"COPY (FROM 'IN.parquet') TO 'OUT.csv'\""},
     };
     (void)state;
     check_cases(cases, COUNT(cases));

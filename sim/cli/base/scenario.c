@@ -273,9 +273,20 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
     return true;
 }
 
+/* Whether a file that begins with these bytes is compressed, or no UTF-8 for another reason. */
+static bool is_binary(const char *bytes, ssize_t size)
+{
+    enum { CHARACTER_MOST = 4 };
+    bool has_control = false;
+    for (ssize_t i = 0; i < size; i++)
+        has_control = has_control || (bytes[i] >= 0 && bytes[i] < ' ' && strchr("\t\r\n", bytes[i]) == NULL);
+    return size <= 0 || has_control ||
+           (ssize_t)sim_utf8_valid(bytes, (size_t)size) + (size < 64 ? 0 : CHARACTER_MOST) < size;
+}
+
 void cli_warnings_file(FILE *stream, const char *path)
 {
-    unsigned char magic[4] = {0}, last;
+    char begin[64], last;
     struct stat status;
     int reason, file = sim_input_open(path, &reason);
     if (file == -1)
@@ -283,9 +294,7 @@ void cli_warnings_file(FILE *stream, const char *path)
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                       pread(file, &last, 1, status.st_size - 1) == 1 &&
                       strchr("\n\r]", last) == NULL && /* ']' ends a list of JSON */
-                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
-                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0 &&
-                      memcmp(magic + 1, "\x2a\x4d\x18", 3) != 0; /* a skippable frame of zstd */
+                      !is_binary(begin, pread(file, begin, sizeof begin, 0));
     close(file);
     if (!is_unended)
         return;
