@@ -91,7 +91,7 @@ static enum bk_status lease(struct bk_idgen *idgen, sqlite3 *file)
                 continue;
             }
             struct bk_idgen_outcome outcome = ask(file, &action);
-            bk_idgen_outcome(idgen, now_ns(), action.ticket, &outcome);
+            bk_idgen_report(idgen, now_ns(), action.ticket, &outcome);
         }
         if (status != BK_ERROR_EMPTY)
             return status;

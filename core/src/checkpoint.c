@@ -135,10 +135,10 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
 /* A strategy with a greatest age is stored with a different number for its kind, followed by the age. */
 static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
-    uint32_t aged = strategy->max_age_ns != 0 ? BK_KIND_COUNT : 0;
-    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KIND_COUNT);
-    strategy->kind = (enum bk_kind)(kind % BK_KIND_COUNT);
-    if (kind >= BK_KIND_COUNT)
+    uint32_t aged = strategy->max_age_ns != 0 ? BK_KINDS : 0;
+    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KINDS);
+    strategy->kind = (enum bk_kind)(kind % BK_KINDS);
+    if (kind >= BK_KINDS)
         bk_codec_i64(codec, &strategy->max_age_ns);
 }
 
@@ -146,30 +146,30 @@ static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
     kind_of(codec, strategy);
     switch (strategy->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         strategy->of.time.calendar =
             (enum bk_calendar)bk_codec_below(codec, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
         bk_codec_i64(codec, &strategy->of.time.window_ns);
         bk_codec_i64(codec, &strategy->of.time.epoch_ns);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         bk_codec_u64(codec, &strategy->of.count.rows);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         bk_codec_u32(codec, &strategy->of.probabilistic.bits);
         bk_codec_u64(codec, &strategy->of.probabilistic.chance_numerator);
         bk_codec_u64(codec, &strategy->of.probabilistic.chance_denominator);
         bk_codec_u64(codec, &strategy->of.probabilistic.threshold);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         bk_codec_u32(codec, &strategy->of.hash.buckets);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         bk_codec_u64(codec, &strategy->of.weighted.bytes);
         bk_codec_u64(codec, &strategy->of.weighted.threshold);
         break;
-    case BK_UNBUCKETED:
-    case BK_KIND_COUNT:
+    case BK_KIND_UNBUCKETED:
+    case BK_KINDS:
         break;
     }
 }
@@ -246,7 +246,7 @@ static void query_of(struct bk_codec *codec, struct bk_query *query)
 static void known_of(struct bk_codec *codec, struct known *known)
 {
     known->mask = bk_codec_below(codec, known->mask, COLUMNS_ALL + 1);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         bk_codec_i64(codec, &known->columns[i]);
     bk_codec_i64(codec, &known->learned_ns);
 }
@@ -335,8 +335,9 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
 /* Checks that a state could have been stored by an agent. */
 static void check_known(struct bk_codec *codec, const struct known *known)
 {
-    bk_codec_check(codec, known->columns[BK_BUCKET] >= 0 && known->columns[BK_BUCKET] <= BUCKET_LAST);
-    bk_codec_check(codec, known->columns[BK_COUNTER] < INT64_MAX);
+    bk_codec_check(codec,
+                   known->columns[BK_COLUMN_BUCKET] >= 0 && known->columns[BK_COLUMN_BUCKET] <= BUCKET_LAST);
+    bk_codec_check(codec, known->columns[BK_COLUMN_COUNTER] < INT64_MAX);
 }
 
 /* Checks that the operation has an action or waits: for an outcome, for its wake-up time, or for another

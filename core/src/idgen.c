@@ -377,8 +377,8 @@ static void take_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk
     }
 }
 
-enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
-                                const struct bk_idgen_outcome *outcome)
+enum bk_status bk_idgen_report(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
+                               const struct bk_idgen_outcome *outcome)
 {
     if (idgen == NULL || outcome == NULL)
         return BK_ERROR_NULL;

@@ -221,10 +221,11 @@ static bool find_exact(struct report_arena *arena, const struct lab_strategy_res
                        struct exact *out)
 {
     const struct bk_strategy *settings = &strategy->settings.strategy;
-    const bool is_weighted = settings->kind == BK_WEIGHTED;
+    const bool is_weighted = settings->kind == BK_KIND_WEIGHTED;
     *out = (struct exact){.each = 1};
-    if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
-        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO)
+    if ((settings->kind != BK_KIND_PROBABILISTIC && settings->kind != BK_KIND_WEIGHTED) ||
+        settings->max_age_ns != 0 || strategy->closed_rows.count < REPORT_CLOSED_MIN ||
+        strategy->settings.observed != WL_OBSERVED_AUTO)
         return false;
     uint64_t base = 0, each = 1, payload = 1;
     if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each))

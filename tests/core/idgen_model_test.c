@@ -174,8 +174,8 @@ static void ask(struct world *world, int number, const struct bk_idgen_action *a
 static void conclude(struct world *world, int number, const struct bk_idgen_outcome *outcome)
 {
     world->clients[number].waits_for = 0;
-    assert_int_equal(bk_idgen_outcome(&world->clients[number].idgen, clock_of(world, number),
-                                      world->clients[number].ticket, outcome),
+    assert_int_equal(bk_idgen_report(&world->clients[number].idgen, clock_of(world, number),
+                                     world->clients[number].ticket, outcome),
                      BK_OK);
 }
 

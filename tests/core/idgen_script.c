@@ -160,7 +160,7 @@ static bool run(void *of, const char *line, struct said *said)
     } else if (skip_word(&line, "tick")) {
         assert_int_equal(bk_idgen_tick(&client->idgen, now_ns), BK_OK);
     } else if (read_outcome(&line, &outcome, columns, sizeof columns / sizeof *columns)) {
-        assert_int_equal(bk_idgen_outcome(&client->idgen, now_ns, client->ticket, &outcome), BK_OK);
+        assert_int_equal(bk_idgen_report(&client->idgen, now_ns, client->ticket, &outcome), BK_OK);
     } else {
         return false;
     }

@@ -67,7 +67,7 @@
  *         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
  *             continue;
  *         struct bk_outcome outcome = ask_database(&action);
- *         bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
+ *         bk_agent_report(agent, now_ns, action.ticket, &outcome);
  *     }
  *     free(memory);
  */
@@ -99,13 +99,13 @@ enum bk_counter {
     BK_COUNTER_RMW,   /* an int column, read and written back: concurrent agents overwrite each other's
                          increments, and buckets exceed the threshold */
     BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
-    BK_COUNTER_COLUMN /* a Cassandra counter column, minus a base that is stored in the state row. BK_GUARDED
+    BK_COUNTER_NATIVE /* a Cassandra counter column, minus a base that is stored in the state row. BK_GUARDED
                          always uses a counter column, with one counter for each (key, bucket) and no base */
 };
 
 #define BK_GRANT_DOUBLINGS_MAX 3u
 
-/* For BK_COUNT: where a row's number comes from, or how the rows of a bucket are counted.
+/* For BK_KIND_COUNT: where a row's number comes from, or how the rows of a bucket are counted.
  *
  * The first four assign a number to each row before the row is stored, and the row's bucket is number / rows.
  * The last three keep the newest bucket in the state row, and raise it when a count shows that the bucket is
@@ -133,16 +133,16 @@ enum bk_source {
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy; /* a strategy of BK_COUNT must not have a greatest age (BK_ERROR_AGE) */
+    struct bk_strategy strategy; /* a strategy of BK_KIND_COUNT must not have a greatest age (BK_ERROR_AGE) */
     struct bk_history
         history; /* the eras of the strategy's settings, all of its kind. With count 0, `strategy` applies at
-                    all times; otherwise only its kind is used. BK_COUNT: whether a bucket is full is decided
-                    by the settings at the time of the row to be placed. BK_SOURCE_EXTERNAL and
+                    all times; otherwise only its kind is used. BK_KIND_COUNT: whether a bucket is full is
+                    decided by the settings at the time of the row to be placed. BK_SOURCE_EXTERNAL and
                     BK_SOURCE_COUNTER keep no state that could show where new settings begin, so they allow
                     one era at most (BK_ERROR_ERA_KIND) */
     enum bk_coordination coordination; /* for kinds with bk_kind_fires(); must be BK_SINGLE for all others */
     enum bk_counter counter;
-    enum bk_source source; /* BK_COUNT only; must be BK_SOURCE_EXTERNAL for all other kinds */
+    enum bk_source source; /* BK_KIND_COUNT only; must be BK_SOURCE_EXTERNAL for all other kinds */
     uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers that one update reserves; 1 to INT64_MAX - 1 */
     uint64_t
         every_rows; /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: this agent counts again after it has stored this
@@ -181,9 +181,9 @@ struct bk_agent_config {
                                  holds; > 0. There are at most `retries` such tries */
     int64_t grant_ns; /* BK_GUARDED: how long after the current time a grant ends; > 0. A contended grant
                          lasts longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
-    uint32_t remember_keys; /* BK_TIME: the number of keys for which the agent remembers empty windows (struct
-                               bk_empties); 0: none. Rounded up to a multiple of 4 */
-    int64_t late_ns;        /* BK_TIME: how long after a window's end its rows may still arrive; >= 0 */
+    uint32_t remember_keys; /* BK_KIND_TIME: the number of keys for which the agent remembers empty windows
+                               (struct bk_empties); 0: none. Rounded up to a multiple of 4 */
+    int64_t late_ns;        /* BK_KIND_TIME: how long after a window's end its rows may still arrive; >= 0 */
     int64_t
         clock_bound_ns; /* BK_GUARDED: the largest difference between any agent's clock and the true time; >=
                            0. A row whose time is more than this ahead of the agent's clock is refused */
@@ -222,22 +222,28 @@ enum bk_action_kind {
  * row is deleted while an update is under way, that update may leave a row of the columns that it set. The
  * agent treats the other columns as 0. Its next conditional update requires that they are null and sets all
  * columns; BK_GUARDED refuses such a row. */
-enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
+enum bk_column {
+    BK_COLUMN_BUCKET,
+    BK_COLUMN_COUNTER,
+    BK_COLUMN_LAST_CHANGE,
+    BK_COLUMN_NEXT_CHANGE,
+    BK_COLUMNS
+};
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
-/* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COUNTER is the number of row numbers assigned so
- * far, BK_BUCKET is the bucket of the last one, and BK_NUMBER_FIRST is the first number of that bucket.
- * BK_NUMBER_FIRST is 0 when the first number is BK_BUCKET times the rows of the first era, as it is until
- * settings change. In a state row of BK_SOURCE_INCREMENTAL, BK_COUNTER is the number of rows of BK_BUCKET
- * counted so far, and BK_SUM_TIME and BK_SUM_ID are the place of the last counted row; both are INT64_MIN
- * when no row was counted. */
-enum bk_number_column { BK_NUMBER_FIRST = BK_LAST_CHANGE };
-enum bk_sum_column { BK_SUM_TIME = BK_LAST_CHANGE, BK_SUM_ID = BK_NEXT_CHANGE };
+/* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COLUMN_COUNTER is the number of row numbers assigned
+ * so far, BK_COLUMN_BUCKET is the bucket of the last one, and BK_NUMBER_FIRST is the first number of that
+ * bucket. BK_NUMBER_FIRST is 0 when the first number is BK_COLUMN_BUCKET times the rows of the first era, as
+ * it is until settings change. In a state row of BK_SOURCE_INCREMENTAL, BK_COLUMN_COUNTER is the number of
+ * rows of BK_COLUMN_BUCKET counted so far, and BK_SUM_TIME and BK_SUM_ID are the place of the last counted
+ * row; both are INT64_MIN when no row was counted. */
+enum bk_number_column { BK_NUMBER_FIRST = BK_COLUMN_LAST_CHANGE };
+enum bk_sum_column { BK_SUM_TIME = BK_COLUMN_LAST_CHANGE, BK_SUM_ID = BK_COLUMN_NEXT_CHANGE };
 /* A row's place within its partition, in the order of a timeuuid: time_ns, then its id as a signed number. */
 enum bk_place_column { BK_PLACE_TIME, BK_PLACE_ID };
 /* In a state row of BK_GUARDED, times in [START, UNTIL) belong to BUCKET, and times in [BEFORE, START) to
  * BUCKET - 1. The first bucket starts at INT64_MIN. */
 enum bk_guarded_column {
-    BK_GUARDED_BUCKET = BK_BUCKET,
+    BK_GUARDED_BUCKET = BK_COLUMN_BUCKET,
     BK_GUARDED_BEFORE,
     BK_GUARDED_START,
     BK_GUARDED_UNTIL
@@ -253,7 +259,7 @@ enum bk_operation_status {
 struct bk_action {
     enum bk_action_kind kind;
     uint32_t operation;
-    uint64_t ticket; /* names this action for bk_agent_outcome(); 0: it needs no outcome */
+    uint64_t ticket; /* names this action for bk_agent_report(); 0: it needs no outcome */
     uint64_t key;
     int64_t bucket; /* PUT_ROW, and ACK and DONE of a write: the row's bucket */
     struct bk_row row;
@@ -262,7 +268,7 @@ struct bk_action {
     uint32_t if_null_mask;
     int64_t amount; /* ADD_COUNTER: 1, or the row's weight */
     uint32_t mask, if_mask;
-    int64_t columns[BK_COLUMN_COUNT], expected[BK_COLUMN_COUNT];
+    int64_t columns[BK_COLUMNS], expected[BK_COLUMNS];
     struct bk_read_step step;        /* READ_ROWS */
     enum bk_operation_status status; /* DONE */
     bool fired, counted; /* DONE of a write: whether the row added to the counter, and whether that increment
@@ -282,7 +288,7 @@ enum bk_outcome_kind {
 struct bk_outcome {
     enum bk_outcome_kind kind;
     uint32_t mask; /* the columns that have a value; 0: the row does not exist */
-    int64_t columns[BK_COLUMN_COUNT];
+    int64_t columns[BK_COLUMNS];
     int64_t counter; /* READ_COUNTER */
     uint64_t
         rows; /* READ_ROWS: the number of rows found in the step. COUNT_ROWS: the number of rows counted; when
@@ -314,9 +320,9 @@ struct bk_agent_stats {
  * cache_entries 100,000, operations 64, retries 3, counter_retries 0, retry_backoff_ns 10 ms, lead_ns 10 s,
  * lock_lasts_ns 5 s, lock_backoff_ns 100 ms, grant_ns 10 s, lease_rows 100, every_rows 1, late_ns 1 min;
  * every other member is 0. The caller must also set agent_id where several agents share keys, and for
- * BK_GUARDED clock_bound_ns and counter (BK_COUNTER_COLUMN).
+ * BK_GUARDED clock_bound_ns and counter (BK_COUNTER_NATIVE).
  *
- * @param strategy  copied; NULL: BK_UNBUCKETED
+ * @param strategy  copied; NULL: BK_KIND_UNBUCKETED
  * @return          a plain struct without pointers, of 0.7 kB */
 struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strategy);
 
@@ -371,8 +377,8 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
 
 /* Begins to read the newest rows of a key. BK_ACT_READ_ROWS names the buckets; the rows stay with the host.
  *
- * @param birth_ns         time of the key's first row, as for bk_read_latest(); only BK_TIME uses it
- * @param newest_sequence  the key's highest sequence number, counted from 0; only BK_COUNT with
+ * @param birth_ns         time of the key's first row, as for bk_read_latest(); only BK_KIND_TIME uses it
+ * @param newest_sequence  the key's highest sequence number, counted from 0; only BK_KIND_COUNT with
  *                         BK_SOURCE_EXTERNAL uses it
  * @param rows             how many rows to read, >= 1
  * @param plan             BK_PLAN_DEFAULT: the default plan of the strategy
@@ -418,8 +424,8 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
  *
  * Cost: as for bk_agent_write(), plus as much again for each operation on the key that was parked until this
  * outcome. With remember_keys, the outcome of a stored row also costs time linear in config.operations. */
-enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
-                                const struct bk_outcome *outcome);
+enum bk_status bk_agent_report(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
+                               const struct bk_outcome *outcome);
 
 /* Takes the next action, in the order in which operations became ready.
  *
@@ -450,8 +456,8 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
  * @param is_changing  set together with bucket: true when a change of bucket is stored whose date is still
  *                     ahead
  * @return             true when the bucket is known; false when the cache does not know it, for NULL, and for
- *                     strategies other than BK_PROBABILISTIC, BK_WEIGHTED, and BK_COUNT with one of the two
- *                     sources above
+ *                     strategies other than BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED, and BK_KIND_COUNT with
+ * one of the two sources above
  *
  * Cost: constant. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
@@ -464,7 +470,7 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
  * @param out  every member is set, to 0 when agent is NULL. When out is NULL the call does nothing
  *
  * Cost: linear in config.operations. */
-void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out);
+void bk_agent_get_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out);
 
 /* The size in bytes of the checkpoint that bk_agent_save() would write now; 0 for NULL.
  *

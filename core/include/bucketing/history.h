@@ -7,20 +7,20 @@
  * lower buckets, and no row is moved. The application keeps the table of eras (dates and settings) for as
  * long as rows of these eras exist, and every agent has the same table.
  *
- * BK_UNBUCKETED, BK_TIME and BK_HASH may be followed by any kind. The highest bucket that such an era can
- * have used follows from its settings and dates alone, and the next era begins above that bucket. BK_COUNT,
- * BK_PROBABILISTIC and BK_WEIGHTED can only be followed by their own kind, since only a key's state shows
- * which bucket the key had reached at the date of the change:
- * - BK_PROBABILISTIC and BK_WEIGHTED stay in the same bucket, with the same counter. Whether a row fires, and
- *   whether the counter is full, depends on the settings that are valid at the row's own time; when the new
- *   threshold is lower than the counter, the next row that fires rolls the key. Each of their eras may have
- *   its own greatest age (bk_strategy_max_age()). An era without a greatest age may follow one that has it,
- *   but not the reverse (BK_ERROR_AGE), since the earlier state does not show whether the newest bucket has
- *   rows. No era of BK_COUNT may have a greatest age.
- * - BK_COUNT is ordered by sequence numbers, not by times. The first row of a key with a time at or after the
- *   date opens the era, at its own sequence number and in the bucket above the newest; rows of the era are
- *   counted from that number. The state keeps this number, and agents must agree on it as they agree on the
- *   sequence.
+ * BK_KIND_UNBUCKETED, BK_KIND_TIME and BK_KIND_HASH may be followed by any kind. The highest bucket that such
+ * an era can have used follows from its settings and dates alone, and the next era begins above that bucket.
+ * BK_KIND_COUNT, BK_KIND_PROBABILISTIC and BK_KIND_WEIGHTED can only be followed by their own kind, since
+ * only a key's state shows which bucket the key had reached at the date of the change:
+ * - BK_KIND_PROBABILISTIC and BK_KIND_WEIGHTED stay in the same bucket, with the same counter. Whether a row
+ * fires, and whether the counter is full, depends on the settings that are valid at the row's own time; when
+ * the new threshold is lower than the counter, the next row that fires rolls the key. Each of their eras may
+ * have its own greatest age (bk_strategy_max_age()). An era without a greatest age may follow one that has
+ * it, but not the reverse (BK_ERROR_AGE), since the earlier state does not show whether the newest bucket has
+ *   rows. No era of BK_KIND_COUNT may have a greatest age.
+ * - BK_KIND_COUNT is ordered by sequence numbers, not by times. The first row of a key with a time at or
+ * after the date opens the era, at its own sequence number and in the bucket above the newest; rows of the
+ * era are counted from that number. The state keeps this number, and agents must agree on it as they agree on
+ * the sequence.
  *
  * The structs are plain, contain no pointers, are owned by the caller and may be copied. Every call takes
  * constant time, bounded by BK_ERAS_MAX.
@@ -57,8 +57,8 @@ struct bk_history {
     struct bk_era eras[BK_ERAS_MAX];
 };
 
-/* Where an era of BK_COUNT begins in a key: its first sequence number, and the bucket of that number before
- * the era's shift is added. */
+/* Where an era of BK_KIND_COUNT begins in a key: its first sequence number, and the bucket of that number
+ * before the era's shift is added. */
 struct bk_era_start {
     uint64_t sequence;
     int64_t bucket;
@@ -67,8 +67,8 @@ struct bk_era_start {
 /* The state that is stored per key. A new key's state is all zero. */
 struct bk_history_state {
     struct bk_key_state key; /* its bucket is the number before the era's shift is added */
-    bool has_rows;           /* BK_COUNT: bk_history_advance() was called for a row */
-    uint32_t opened; /* BK_COUNT: number of the newest era with an entry in `starts`; 0: none has one */
+    bool has_rows;           /* BK_KIND_COUNT: bk_history_advance() was called for a row */
+    uint32_t opened; /* BK_KIND_COUNT: number of the newest era with an entry in `starts`; 0: none has one */
     struct bk_era_start starts[BK_ERAS_MAX];
 };
 
@@ -76,7 +76,7 @@ struct bk_history_state {
  *
  * @param first  copied
  * @param out    every member is set; zeroed on errors
- * @return       BK_OK; BK_ERROR_NULL, BK_ERROR_AGE (BK_COUNT with a greatest age), or an error of
+ * @return       BK_OK; BK_ERROR_NULL, BK_ERROR_AGE (BK_KIND_COUNT with a greatest age), or an error of
  *               bk_strategy_check() */
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out);
 /* Adds an era: rows with a time from from_ns on are placed by other settings.
@@ -85,9 +85,9 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
  *                 agent that does not know it places rows by the old settings
  * @param next     copied
  * @return         BK_OK; an error of bk_history_check(), BK_ERROR_ERA_TIME (not later than the previous era),
- *                 BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED),
- *                 BK_ERROR_AGE (a greatest age with BK_COUNT, or after an era without one), BK_ERROR_ERAS (no
- *                 room), BK_ERROR_BUCKET (bucket numbers would exceed 2^63 - 1). On errors nothing is
+ *                 BK_ERROR_ERA_KIND (another kind after BK_KIND_COUNT, BK_KIND_PROBABILISTIC or
+ * BK_KIND_WEIGHTED), BK_ERROR_AGE (a greatest age with BK_KIND_COUNT, or after an era without one),
+ * BK_ERROR_ERAS (no room), BK_ERROR_BUCKET (bucket numbers would exceed 2^63 - 1). On errors nothing is
  *                 changed */
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next);
 /* Checks a struct that these functions may not have made, for example one read from a file. Returns BK_OK
@@ -106,12 +106,12 @@ uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns);
  *
  * Call bk_history_advance() for each row that fires, and for some other rows, before the next row is routed:
  * - with a greatest age, for each row whose route `begins` a bucket;
- * - with BK_COUNT, for each row that opens an era or has a new highest sequence number.
+ * - with BK_KIND_COUNT, for each row that opens an era or has a new highest sequence number.
  *
  * Errors: as for bk_route(); BK_ERROR_ERAS, BK_ERROR_BUCKET (the row's bucket would exceed 2^63 - 1), and
  * BK_ERROR_STATE. On errors nothing is changed. */
 enum bk_status bk_history_route(const struct bk_history *history, const struct bk_history_state *state,
-                                const struct bk_row *row, struct bk_route *out);
+                                const struct bk_row *row, struct bk_placement *out);
 bool bk_history_fires(const struct bk_history *history, const struct bk_history_state *state,
                       const struct bk_row *row);
 enum bk_status bk_history_advance(const struct bk_history *history, struct bk_history_state *state,
@@ -129,10 +129,10 @@ struct bk_history_reader {
 };
 
 /* As bk_read_begin() and bk_read_latest(), over all eras from that of now_ns down to that of birth_ns. A
- * birth of INT64_MIN means that the time of the key's first row is not known; an era of BK_TIME refuses it.
- * The plan must fit the strategy of every era that is read; BK_PLAN_DEFAULT fits all strategies. The query's
- * starts are used only in eras whose `shift` is 0. In a history that begins with BK_COUNT, BK_PROBABILISTIC
- * or BK_WEIGHTED, these are all eras. */
+ * birth of INT64_MIN means that the time of the key's first row is not known; an era of BK_KIND_TIME refuses
+ * it. The plan must fit the strategy of every era that is read; BK_PLAN_DEFAULT fits all strategies. The
+ * query's starts are used only in eras whose `shift` is 0. In a history that begins with BK_KIND_COUNT,
+ * BK_KIND_PROBABILISTIC or BK_KIND_WEIGHTED, these are all eras. */
 enum bk_status bk_history_read_begin(const struct bk_history *history, const struct bk_history_state *state,
                                      const struct bk_query *query, struct bk_history_reader *reader);
 enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,

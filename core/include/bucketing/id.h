@@ -40,7 +40,7 @@ enum bk_id_kind {
     BK_ID_ULID,      /* 16 bytes; the caller must decode its text of 26 characters first */
     BK_ID_SNOWFLAKE, /* 8 bytes */
     BK_ID_BYTES,     /* anything else of at least one byte: text, a number, a composite */
-    BK_ID_KIND_COUNT
+    BK_ID_KINDS
 };
 
 /* Sets *out to 64 random bits of the id of `size` bytes: for a UUID v4, the low 62 bits and the two lowest

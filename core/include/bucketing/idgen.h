@@ -29,7 +29,7 @@
  *             if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
  *                 continue;
  *             struct bk_idgen_outcome outcome = ask_database(&action);
- *             bk_idgen_outcome(&idgen, now_ns, action.ticket, &outcome);
+ *             bk_idgen_report(&idgen, now_ns, action.ticket, &outcome);
  *         }
  *     }
  *
@@ -120,7 +120,7 @@ enum bk_idgen_action_kind {
 
 struct bk_idgen_action {
     enum bk_idgen_action_kind kind;
-    uint64_t ticket; /* names this action for bk_idgen_outcome(); 0: it needs no outcome */
+    uint64_t ticket; /* names this action for bk_idgen_report(); 0: it needs no outcome */
     uint32_t stripe; /* 1 to stripes */
     uint32_t column_count;
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
@@ -190,8 +190,8 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
  * @param outcome  read only; neither the struct nor its columns are kept
  * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION (no action under way has this ticket),
  *                 BK_ERROR_OUTCOME. On errors nothing is changed */
-enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
-                                const struct bk_idgen_outcome *outcome);
+enum bk_status bk_idgen_report(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
+                               const struct bk_idgen_outcome *outcome);
 /* Takes the next action and returns true; every member of *out is set. Returns false and leaves *out
  * unchanged when a pointer is NULL, or when there is no action; further calls then return false until another
  * function has been called. */

@@ -5,9 +5,9 @@
  * A reader is a small plain struct that the caller owns. bk_read_next() names the next step, one or more
  * neighbouring buckets to query at once; the host queries them and reports the rows found. The read ends when
  * enough rows were found or no lower bucket is left. Every read goes from higher to lower buckets and is
- * bounded: it ends at bucket 0, or for BK_TIME at the window of the key's first row, even when the key has
- * fewer rows than requested, and it queries at most as many partitions as the query allows. A step without
- * rows does not end the read, since buckets may be empty.
+ * bounded: it ends at bucket 0, or for BK_KIND_TIME at the window of the key's first row, even when the key
+ * has fewer rows than requested, and it queries at most as many partitions as the query allows. A step
+ * without rows does not end the read, since buckets may be empty.
  *
  * Each call takes constant time, except bk_read_begin(), which is linear in the starts, and the calls with
  * known empty windows, which are linear in the number of runs of such windows. Readers of different keys
@@ -30,12 +30,12 @@
 BK_BEGIN
 
 enum bk_plan {
-    BK_PLAN_DEFAULT, /* BK_PLAN_WALK; for BK_HASH, BK_PLAN_ALL */
-    BK_PLAN_WALK,    /* from the newest bucket down, one bucket per step; not for BK_HASH */
-    BK_PLAN_PAIR,    /* from the newest bucket down, two buckets per step; not for BK_HASH */
-    BK_PLAN_ALL,     /* BK_HASH: all buckets in one step, since each may hold the newest row */
-    BK_PLAN_LAZY,    /* BK_HASH: one bucket per step until enough rows were found, not always the newest */
-    BK_PLAN_PARALLEL /* `at_once` buckets per step; with BK_HASH all buckets are queried */
+    BK_PLAN_DEFAULT, /* BK_PLAN_WALK; for BK_KIND_HASH, BK_PLAN_ALL */
+    BK_PLAN_WALK,    /* from the newest bucket down, one bucket per step; not for BK_KIND_HASH */
+    BK_PLAN_PAIR,    /* from the newest bucket down, two buckets per step; not for BK_KIND_HASH */
+    BK_PLAN_ALL,     /* BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
+    BK_PLAN_LAZY, /* BK_KIND_HASH: one bucket per step until enough rows were found, not always the newest */
+    BK_PLAN_PARALLEL /* `at_once` buckets per step; with BK_KIND_HASH all buckets are queried */
 };
 
 #define BK_WALK_WINDOWS_MAX                                                                                  \
@@ -62,8 +62,8 @@ struct bk_query {
     uint32_t at_once;          /* BK_PLAN_PARALLEL: number of buckets per step; 0: BK_AT_ONCE_DEFAULT */
     uint64_t rows;             /* BK_QUERY_LATEST: >= 1 */
     int64_t from_ns, until_ns; /* BK_QUERY_RANGE: from before until */
-    int64_t now_ns, birth_ns;  /* BK_TIME: the reader's time, and the time of the key's first row; if birth_ns
-                                  is after now_ns, only the window of now_ns is read */
+    int64_t now_ns, birth_ns;  /* BK_KIND_TIME: the reader's time, and the time of the key's first row; if
+                                  birth_ns  is after now_ns, only the window of now_ns is read */
     uint64_t partitions_max;   /* the most partitions that the read may query; 0: BK_WALK_PARTITIONS_MAX */
     /* BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts of buckets, in
      * ascending order, with which the read queries only the buckets of its range. NULL: no start is known.
@@ -106,10 +106,10 @@ struct bk_read_step {
     int64_t from_ns, until_ns; /* requested times, [from_ns, until_ns); INT64_MIN and INT64_MAX: all times */
 };
 
-/* The windows of one key (BK_TIME) that are known to be empty: runs of closed windows that were queried and
- * had no row. The caller owns one such struct, without pointers, for each key; all zero means that no window
- * is known to be empty. When there is no room for another run, the shortest run is forgotten, and its windows
- * are queried again. */
+/* The windows of one key (BK_KIND_TIME) that are known to be empty: runs of closed windows that were queried
+ * and had no row. The caller owns one such struct, without pointers, for each key; all zero means that no
+ * window is known to be empty. When there is no room for another run, the shortest run is forgotten, and its
+ * windows are queried again. */
 #define BK_EMPTY_RUNS_MAX 32u
 struct bk_window_run {
     int64_t low, high; /* both inclusive */
@@ -121,7 +121,7 @@ struct bk_empties {
 
 /* Makes a query for the newest rows, with defaults for all other members.
  *
- * @param now_ns    the reader's time; only BK_TIME uses this and birth_ns
+ * @param now_ns    the reader's time; only BK_KIND_TIME uses this and birth_ns
  * @param birth_ns  time of the key's first row, or earlier: the read ends at the window of this time. Where
  *                  several writers' clocks differ, subtract their largest difference, since a later row may
  *                  have an earlier time.
@@ -132,7 +132,8 @@ struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows,
 /* Starts a read.
  *
  * @param strategy  read only, not kept
- * @param state     of the key, with its newest bucket; may be NULL for BK_UNBUCKETED, BK_TIME and BK_HASH
+ * @param state     of the key, with its newest bucket; may be NULL for BK_KIND_UNBUCKETED, BK_KIND_TIME and
+ * BK_KIND_HASH
  * @param query     read only; neither it nor its starts are kept
  * @param reader    every member is set; on errors it is zeroed and has no steps. There is nothing to free
  * @return          BK_OK; BK_ERROR_NULL, an error of bk_strategy_check(), BK_ERROR_ROWS (0 rows),
@@ -172,7 +173,7 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
  * whose windows ended late_ns or more before now_ns. Open windows, windows that a late row may still reach,
  * and windows that the reader's range covers in part are never remembered.
  *
- * @param strategy   of kind BK_TIME
+ * @param strategy   of kind BK_KIND_TIME
  * @param reader     the reader that queried them; read only
  * @param now_ns     the time of the request, or earlier; not the time of the answer
  * @param late_ns    how long after a window's end rows may still be written to it, >= 0. If it is too short,

@@ -6,8 +6,8 @@
  * [sequence_low, sequence_high) for which bk_fires() is false. So a host that knows that the next 511 rows
  * neither fire nor leave the ranges can place them in one step. Where the bucket depends on the row's id
  * (hash), the answer is valid only for this row. Only bk_advance() changes a key state: call it once for each
- * row that fires, after the row is placed. Rows that do not fire need no call, except with BK_COUNT, where
- * readers find the newest bucket in the state.
+ * row that fires, after the row is placed. Rows that do not fire need no call, except with BK_KIND_COUNT,
+ * where readers find the newest bucket in the state.
  *
  * With a greatest age (bk_strategy_max_age()), a bucket begins with its first row, and that row's time
  * determines the date at which the bucket ends. A bucket never begins without a row, so no bucket is empty,
@@ -15,9 +15,9 @@
  * bucket with `begins`; bk_advance() must be called for it, whether it fires or not, before the key's next
  * row is routed. The ranges are valid both before and after that call. A late row, with a time before the
  * newest bucket's span, still goes to the newest bucket, because the state does not remember older buckets.
- * This agrees with compaction windows and TTLs, which depend on the time of writing. BK_COUNT with a greatest
- * age counts from the sequence number of the bucket's first row and, like the other kinds, keeps its newest
- * bucket in the state.
+ * This agrees with compaction windows and TTLs, which depend on the time of writing. BK_KIND_COUNT with a
+ * greatest age counts from the sequence number of the bucket's first row and, like the other kinds, keeps its
+ * newest bucket in the state.
  *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Several threads may
  * call these functions as long as they do not share a key state. Every call takes constant time, except
@@ -25,7 +25,7 @@
  *
  * Example: the only writer of a key places a row.
  *
- *     struct bk_route route;
+ *     struct bk_placement route;
  *     if (bk_route(&strategy, &state, &row, &route) != BK_OK)
  *         return false;
  *     put(key, route.bucket, &row);
@@ -46,9 +46,9 @@ BK_BEGIN
 
 struct bk_row {
     int64_t time_ns;   /* the row's own time, since 1970 */
-    uint64_t sequence; /* its number within the key, from 0; only BK_COUNT uses it */
+    uint64_t sequence; /* its number within the key, from 0; only BK_KIND_COUNT uses it */
     uint64_t id;       /* 64 random bits of its id: bk_id_bits() */
-    uint64_t bytes;    /* its size; only BK_WEIGHTED uses it */
+    uint64_t bytes;    /* its size; only BK_KIND_WEIGHTED uses it */
 };
 
 /* The state that is stored per key. A new key's state is all zero. */
@@ -59,15 +59,15 @@ struct bk_key_state {
     /* With a greatest age: */
     bool is_begun;           /* the newest bucket has a row */
     int64_t until_ns;        /* the newest bucket ends before this row time; INT64_MAX: it has no end */
-    uint64_t first_sequence; /* BK_COUNT: sequence number of the first row of the newest bucket */
+    uint64_t first_sequence; /* BK_KIND_COUNT: sequence number of the first row of the newest bucket */
 };
 
 enum bk_scope {
-    BK_SCOPE_RANGE, /* the answer is valid in the ranges of struct bk_route */
+    BK_SCOPE_RANGE, /* the answer is valid in the ranges of struct bk_placement */
     BK_SCOPE_ROW    /* the answer is valid only for this row */
 };
 
-struct bk_route {
+struct bk_placement {
     int64_t bucket;
     enum bk_scope scope;
     bool begins;            /* with a greatest age: the row is the first of its bucket */
@@ -88,19 +88,19 @@ struct bk_effect {
 /* Places a row.
  *
  * @param strategy  read only, not kept; checked on every call
- * @param state     of the row's key; may be NULL for BK_UNBUCKETED, BK_TIME, BK_HASH, and BK_COUNT without a
- *                  greatest age, which do not use it
+ * @param state     of the row's key; may be NULL for BK_KIND_UNBUCKETED, BK_KIND_TIME, BK_KIND_HASH, and
+ * BK_KIND_COUNT without a greatest age, which do not use it
  * @param row       read only; each kind of strategy uses only some members (struct bk_row)
  * @param out       every member is set; zeroed on errors
  * @return          BK_OK; BK_ERROR_NULL, an error of bk_strategy_check(), BK_ERROR_STATE (a state that this
  *                  strategy cannot have produced) */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                        const struct bk_row *row, struct bk_route *out);
+                        const struct bk_row *row, struct bk_placement *out);
 
-/* What the row adds to the key's counter. For BK_PROBABILISTIC it is 1 when the low `bits` bits of the row's
- * id are all 1, or, for a chance m/n, when the high 64 bits of the 128-bit product id * n are below m. For
- * BK_WEIGHTED it is floor(bytes / B), and 1 more when the high 64 bits of id * B are below bytes mod B, so it
- * is bytes / B on average. In all other cases, and for NULL, it is 0. */
+/* What the row adds to the key's counter. For BK_KIND_PROBABILISTIC it is 1 when the low `bits` bits of the
+ * row's id are all 1, or, for a chance m/n, when the high 64 bits of the 128-bit product id * n are below m.
+ * For BK_KIND_WEIGHTED it is floor(bytes / B), and 1 more when the high 64 bits of id * B are below bytes mod
+ * B, so it is bytes / B on average. In all other cases, and for NULL, it is 0. */
 uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row);
 
 /* Whether the row fires: its weight is above 0. */
@@ -109,8 +109,8 @@ bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 /* Finds the first row that fires, in rows given as columns.
  *
  * @param ids         ids of rows 0 to end - 1; NULL: no row fires
- * @param bytes       sizes of the same rows; only BK_WEIGHTED uses them. When NULL, every row of BK_WEIGHTED
- *                    may fire, so `begin` is returned
+ * @param bytes       sizes of the same rows; only BK_KIND_WEIGHTED uses them. When NULL, every row of
+ * BK_KIND_WEIGHTED may fire, so `begin` is returned
  * @param begin, end  the rows begin to end - 1 are tested; begin <= end
  * @return            the index of the first row that fires, or end when none does */
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
@@ -138,19 +138,19 @@ struct bk_rows {
  *
  * @param strategy  read only
  * @param state     of the key, advanced over all rows; all zero for a new key. May be NULL for the kinds
- *                  BK_UNBUCKETED, BK_TIME and BK_HASH, which do not use it
+ *                  BK_KIND_UNBUCKETED, BK_KIND_TIME and BK_KIND_HASH, which do not use it
  * @param rows      read only. Columns that the strategy does not need may be NULL: the times are needed by
- *                  BK_TIME and with a greatest age (without times, the state's last_change_ns is set to 0),
- *                  the sequences by BK_COUNT, the ids by BK_PROBABILISTIC, BK_WEIGHTED and BK_HASH, and the
- *                  bytes by BK_WEIGHTED
+ *                  BK_KIND_TIME and with a greatest age (without times, the state's last_change_ns is set to
+ * 0), the sequences by BK_KIND_COUNT, the ids by BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED and BK_KIND_HASH,
+ * and the bytes by BK_KIND_WEIGHTED
  * @param count     number of rows; may be 0, and buckets may then be NULL
  * @param buckets   set to the bucket of each row; must not overlap the columns
  * @return          BK_OK; BK_ERROR_NULL (also for a column that is needed), an error of bk_strategy_check(),
  *                  BK_ERROR_STATE (the strategy cannot have produced the state, or a bucket would exceed 2^63
  *                  - 1). On errors the state is unchanged, and the contents of buckets are undefined
  *
- * Cost: linear in the rows: 1 to 3 ns per row (BK_HASH: as bk_buckets_of_ids()), plus one bk_route() and one
- * bk_advance() for each run of rows in the same bucket. */
+ * Cost: linear in the rows: 1 to 3 ns per row (BK_KIND_HASH: as bk_buckets_of_ids()), plus one bk_route() and
+ * one bk_advance() for each run of rows in the same bucket. */
 enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_state *state,
                               const struct bk_rows *rows, size_t count, int64_t *buckets);
 

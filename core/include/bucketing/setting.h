@@ -48,7 +48,7 @@ struct bk_setting {
     uint64_t scenario_digest; /* digest of the scenario with which the setting was tested; 0: not known */
     struct bk_strategy strategy;
     enum bk_coordination coordination;
-    enum bk_counter counter; /* BK_COUNTER_COLUMN for BK_GUARDED */
+    enum bk_counter counter; /* BK_COUNTER_NATIVE for BK_GUARDED */
     enum bk_source source;
     uint64_t lease_rows, every_rows;
     int64_t every_ns;
@@ -57,7 +57,7 @@ struct bk_setting {
     int64_t grant_ns;
     enum bk_plan read_plan;   /* BK_PLAN_DEFAULT: the default plan of the strategy */
     uint32_t read_at_once;    /* BK_PLAN_PARALLEL: buckets per step; 0: BK_AT_ONCE_DEFAULT */
-    bool read_remember_empty; /* BK_TIME */
+    bool read_remember_empty; /* BK_KIND_TIME */
     int64_t read_late_ns;     /* with read_remember_empty: the late_ns of bk_empties_learn() */
 };
 
@@ -73,7 +73,7 @@ struct bk_setting {
     X("incremental", BK_SOURCE_INCREMENTAL) X("scan", BK_SOURCE_SCAN) X("memory", BK_SOURCE_MEMORY)
 #define BK_COORDINATION_WORDS(X)                                                                             \
     X("single", BK_SINGLE) X("locked", BK_LOCKED) X("three-state", BK_THREE_STATE) X("guarded", BK_GUARDED)
-#define BK_COUNTER_WORDS(X) X("rmw", BK_COUNTER_RMW) X("lwt", BK_COUNTER_LWT) X("counter", BK_COUNTER_COLUMN)
+#define BK_COUNTER_WORDS(X) X("rmw", BK_COUNTER_RMW) X("lwt", BK_COUNTER_LWT) X("counter", BK_COUNTER_NATIVE)
 #define BK_PLAN_WORDS(X)                                                                                     \
     X("walk", BK_PLAN_WALK)                                                                                  \
     X("pair", BK_PLAN_PAIR) X("all", BK_PLAN_ALL) X("lazy", BK_PLAN_LAZY) X("parallel", BK_PLAN_PARALLEL)
@@ -108,7 +108,7 @@ enum bk_status bk_strategy_print(const struct bk_setting *setting, char *buffer,
 
 /* Returns bk_agent_config_default() with the members of the setting, for a host that shares its keys with
  * other agents. The caller must still set agent_id and clock_bound_ns, and the size of its caches. NULL: the
- * default configuration of BK_UNBUCKETED. The struct has 0.7 kB. */
+ * default configuration of BK_KIND_UNBUCKETED. The struct has 0.7 kB. */
 struct bk_agent_config bk_setting_agent_config(const struct bk_setting *setting);
 
 BK_END

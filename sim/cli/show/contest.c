@@ -304,7 +304,7 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
                                      .limit_bytes = limits->partition_bytes};
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
-        if (entrant->strategy.settings.strategy.kind != BK_UNBUCKETED || !entrant->is_endless ||
+        if (entrant->strategy.settings.strategy.kind != BK_KIND_UNBUCKETED || !entrant->is_endless ||
             entrant->status != TUNE_WITHIN)
             continue;
         horizon.days_left = tune_contest_first_over(contest, entrant) - contest->outlook.days;

@@ -18,10 +18,10 @@ static int64_t written_ns(const struct lab_strategy *strategy, int64_t start_ns)
 {
     const struct bk_strategy *core = &strategy->settings.strategy;
     const struct bk_row row = {.time_ns = start_ns};
-    struct bk_route route;
+    struct bk_placement route;
     if (strategy->settings.change_count > 0)
         return INT64_MAX;
-    if (core->kind == BK_TIME && bk_route(core, NULL, &row, &route) == BK_OK)
+    if (core->kind == BK_KIND_TIME && bk_route(core, NULL, &row, &route) == BK_OK)
         return route.until_ns - route.from_ns;
     return core->max_age_ns > 0 ? core->max_age_ns : INT64_MAX;
 }
@@ -46,7 +46,7 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
 static bool has_whole_window(const struct bk_strategy *strategy, int64_t start_ns, int64_t end_ns)
 {
     struct bk_row row = {.time_ns = start_ns - 1};
-    struct bk_route route;
+    struct bk_placement route;
     if (bk_route(strategy, NULL, &row, &route) != BK_OK)
         return false;
     row.time_ns = route.until_ns;
@@ -66,7 +66,8 @@ bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_s
         (windows.window_ns != 0 && (end_ns - start_ns) / windows.window_ns > windows.kept) ||
         (last->max_age_ns > 0 && last->max_age_ns <= end_ns - start_ns))
         return false;
-    return last->kind == BK_TIME ? !has_whole_window(last, start_ns, end_ns) : !lab_kind_ends(last->kind);
+    return last->kind == BK_KIND_TIME ? !has_whole_window(last, start_ns, end_ns)
+                                      : !lab_kind_ends(last->kind);
 }
 
 static int64_t window_of(const struct lab_disk_windows *windows, int64_t time_ns)
@@ -158,7 +159,7 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
     const bool is_of_hash = out->plan == BK_PLAN_ALL || out->plan == BK_PLAN_LAZY;
     const bool is_of_others = out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR;
-    if (strategy->settings.strategy.kind == BK_HASH ? is_of_others : is_of_hash)
+    if (strategy->settings.strategy.kind == BK_KIND_HASH ? is_of_others : is_of_hash)
         out->plan = BK_PLAN_DEFAULT;
     out->rows = read->rows;
     out->now_ns = now_ns;

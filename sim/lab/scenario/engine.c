@@ -193,11 +193,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
                                   "it counts stored rows, and only agents see which rows expired or were "
                                   "deleted before a count; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->settings.strategy.max_age_ns != 0 &&
-            strategy->settings.strategy.kind == BK_COUNT)
+            strategy->settings.strategy.kind == BK_KIND_COUNT)
             return lab_fail_value(
                 reader, lab_node_find(settings, "max_age"),
                 "'count' with agents does not store when a bucket began; use 'probabilistic', or 'time'");
-        if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
+        if (is_cluster && strategy->settings.strategy.kind == BK_KIND_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                                   "more than the cluster engine holds; give at most 65536");
@@ -319,8 +319,8 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
     for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         struct lab_regimes regimes;
-        if (strategy->settings.strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
-            !can_walk(&regimes, birth_ns, end_ns))
+        if (strategy->settings.strategy.kind == BK_KIND_TIME &&
+            lab_regimes_make(strategy, start_ns, &regimes) && !can_walk(&regimes, birth_ns, end_ns))
             return sim_fail(
                 error, SIM_ERROR_INPUT,
                 "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
@@ -343,13 +343,13 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        if (strategy->settings.strategy.kind == BK_HASH &&
+        if (strategy->settings.strategy.kind == BK_KIND_HASH &&
             strategy->settings.strategy.of.hash.buckets > HASH_BUCKETS_MAX)
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
                             scenario->path, strategy->line, strategy->column,
                             strategy->settings.strategy.of.hash.buckets, HASH_BUCKETS_MAX);
-        if (strategy->settings.strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
+        if (strategy->settings.strategy.kind == BK_KIND_TIME && !check_windows(scenario, strategy, error))
             return false;
     }
     const struct wl_workload *workload = &scenario->workload;

@@ -539,7 +539,7 @@ static bool check_plan(struct lab_reader *reader, const struct lab_node *read, c
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_settings *settings = &scenario->strategies[i].settings;
         if ((asked->plan == BK_PLAN_ALL || asked->plan == BK_PLAN_LAZY) &&
-            settings->strategy.kind != BK_HASH && settings->reading.plan == BK_PLAN_DEFAULT)
+            settings->strategy.kind != BK_KIND_HASH && settings->reading.plan == BK_PLAN_DEFAULT)
             return lab_fail_value(
                 reader, lab_node_find(read, "plan"),
                 "only hash can be read this way; give it under hash, as in read: {plan: lazy}, and use "

@@ -32,8 +32,8 @@ struct lab_entry {
     bool is_reopened; /* it got a row after it was closed */
 };
 
-/* The partitions of a key. Those of BK_HASH are a hash table: a partition is at bucket & mask or in the free
- * items after it, which have no rows. All others are in order of their buckets, items[begin ...]. */
+/* The partitions of a key. Those of BK_KIND_HASH are a hash table: a partition is at bucket & mask or in the
+ * free items after it, which have no rows. All others are in order of their buckets, items[begin ...]. */
 struct lab_book {
     struct lab_entry *items;
     size_t begin, count, capacity;
@@ -82,7 +82,7 @@ struct lab_lane {
     uint32_t regime;
     bool is_unordered;             /* rows do not come in the order of their times */
     struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
-    uint64_t *in_range;            /* BK_HASH, for reads of ranges: rows per item of the book */
+    uint64_t *in_range;            /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
     size_t in_range_count;         /* of the last */
     struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
     size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
@@ -129,7 +129,7 @@ struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t f
 void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
-/* BK_HASH: the item of a bucket, or the free one into which it would be inserted. */
+/* BK_KIND_HASH: the item of a bucket, or the free one into which it would be inserted. */
 static inline struct lab_entry *lab_cell_at(const struct lab_book *book, int64_t bucket)
 {
     const size_t mask = book->capacity - 1;
@@ -138,7 +138,7 @@ static inline struct lab_entry *lab_cell_at(const struct lab_book *book, int64_t
         i = (i + 1) & mask;
     return &book->items[i];
 }
-/* BK_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
+/* BK_KIND_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
 struct lab_entry *lab_cell_grow(struct lab_book *book, uint32_t buckets, int64_t bucket);
 static inline struct lab_entry *lab_cell(struct lab_book *book, uint32_t buckets, int64_t bucket)
 {
@@ -191,7 +191,7 @@ static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_t
 {
     const struct lab_entry *open = lab_open(lane);
     if (open->size.rows == rows || lane->expected->rows_left <= rows ||
-        (lane->settings->strategy->kind != BK_TIME && lane->state.bucket != open->bucket))
+        (lane->settings->strategy->kind != BK_KIND_TIME && lane->state.bucket != open->bucket))
         lab_expect_changes(lane, times, rows);
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;

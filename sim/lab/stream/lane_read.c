@@ -2,7 +2,7 @@
 /* The reads of a lane, of whose partitions only the numbers of rows are known. Reads are made one by one, by
  * the core's reader, or their expected numbers are computed.
  *
- * Rows come in the order of their times, so each partition, except with BK_HASH, and each range of time
+ * Rows come in the order of their times, so each partition, except with BK_KIND_HASH, and each range of time
  * consists of consecutive rows of the key; and rows expire in the order of their numbers. */
 #include <assert.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct reading {
     struct bk_reader reader;
     uint64_t row_from, row_until; /* the range of row numbers that the read is for */
     uint64_t live_from;           /* the rows before this one have expired */
-    size_t left;                  /* partitions of the book that it has not passed yet; not for BK_HASH */
+    size_t left; /* partitions of the book that it has not passed yet; not for BK_KIND_HASH */
     struct lab_read_done done;
 };
 
@@ -84,7 +84,7 @@ static void begin(struct reading *reading)
     enum bk_status status = bk_read_begin(settings->strategy, &lane->state, &query, &reading->reader);
     assert(status == BK_OK);
     (void)status;
-    reading->left = settings->strategy->kind == BK_HASH ? 0 : lane->book.count;
+    reading->left = settings->strategy->kind == BK_KIND_HASH ? 0 : lane->book.count;
     if (reading->left > 0 && lab_open(lane)->size.rows == 0)
         reading->left--; /* without the rows that are to come */
     find_rows(reading);
@@ -250,12 +250,12 @@ static bool keeps_all(const struct lab_lane_settings *settings)
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
-/* Returns the bucket with which a reader begins at this time. Not for BK_HASH. */
+/* Returns the bucket with which a reader begins at this time. Not for BK_KIND_HASH. */
 static int64_t newest_bucket(const struct lab_lane *lane, int64_t now_ns)
 {
     const struct bk_row row = {.time_ns = now_ns};
-    struct bk_route route;
-    if (lane->settings->strategy->kind != BK_TIME)
+    struct bk_placement route;
+    if (lane->settings->strategy->kind != BK_KIND_TIME)
         return lane->state.bucket;
     bk_route(lane->settings->strategy, NULL, &row, &route);
     return route.bucket;
@@ -268,7 +268,7 @@ static bool ends_at_once(const struct lab_lane *lane, const struct lab_read_even
     const struct bk_strategy *strategy = lane->settings->strategy;
     enum bk_plan plan;
     uint32_t at_once;
-    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_HASH || lane->book.count == 0 ||
+    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_KIND_HASH || lane->book.count == 0 ||
         lab_open(lane)->size.rows < lane->settings->scenario->reads.kinds[LAB_READ_LATEST].rows ||
         wl_has_own_times(&lane->settings->scenario->workload) || rows_expire(lane->settings) ||
         lane->settings->scenario_strategy->settings.reading.remembers_empty)
@@ -301,7 +301,7 @@ static bool ask(struct lab_lane *lane, const struct lab_read_event *event, struc
         ok = lane->empties != NULL;
     }
     begin(&reading);
-    if (lane->settings->strategy->kind == BK_HASH)
+    if (lane->settings->strategy->kind == BK_KIND_HASH)
         ok = ok && read_hash(&reading);
     else if (event->kind == LAB_READ_ALL && !keeps_all(lane->settings) && !rows_expire(lane->settings))
         read_whole(&reading);
@@ -332,11 +332,11 @@ static void read_times(struct lab_lane *lane, const struct lab_read_event *event
         lab_read_count(&lane->tally->reads_of[event->kind], &done, times);
 }
 
-/* BK_TIME: the end of the window of this time. */
+/* BK_KIND_TIME: the end of the window of this time. */
 static int64_t window_end(const struct lab_lane_settings *settings, int64_t time_ns)
 {
     const struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
+    struct bk_placement route;
     bk_route(settings->strategy, NULL, &row, &route);
     return route.until_ns;
 }
@@ -414,7 +414,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
         event.birth_ns = event.key_rows > 0 ? first->birth_ns : event.now_ns;
         if (are_alike && end < count) {
             /* Until the next row, only the end of a window changes what a read queries. */
-            const int64_t until_ns = lane->settings->strategy->kind == BK_TIME
+            const int64_t until_ns = lane->settings->strategy->kind == BK_KIND_TIME
                                          ? window_end(lane->settings, event.now_ns)
                                          : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
@@ -526,7 +526,7 @@ static void find_end(struct lab_lane *lane)
     expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
     if (found < wanted && expected->is_walk && lane->placement.rows > 0)
         expected->lowest =
-            lane->settings->strategy->kind == BK_TIME ? newest_bucket(lane, expected->birth_ns) : 0;
+            lane->settings->strategy->kind == BK_KIND_TIME ? newest_bucket(lane, expected->birth_ns) : 0;
 }
 
 static void count(struct lab_lane *lane, uint64_t partitions, int64_t until_ns)
@@ -571,7 +571,7 @@ static void go_to(struct lab_lane *lane, int64_t until_ns)
     struct lab_expected *expected = lane->expected;
     if (until_ns <= expected->since_ns)
         return;
-    if (lane->settings->strategy->kind == BK_TIME && lane->placement.rows > 0)
+    if (lane->settings->strategy->kind == BK_KIND_TIME && lane->placement.rows > 0)
         pass_windows(lane, until_ns);
     else
         count(lane, expected->partitions, until_ns);
@@ -595,7 +595,7 @@ bool lab_expect_begin(struct lab_lane *lane, double reads_per_ns, int64_t start_
                   &at_once);
     *lane->expected = (struct lab_expected){.start_ns = start_ns,
                                             .since_ns = start_ns,
-                                            .is_walk = lane->settings->strategy->kind != BK_HASH &&
+                                            .is_walk = lane->settings->strategy->kind != BK_KIND_HASH &&
                                                        (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
                                                        lane->settings->scenario->reads.limit == 0,
                                             .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
@@ -642,7 +642,7 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
     lane->state.bucket = bucket;
     if (expected->rows_left != UINT64_MAX)
         expected->rows_left -= left;
-    if (lane->settings->strategy->kind != BK_TIME && bucket != open->bucket) {
+    if (lane->settings->strategy->kind != BK_KIND_TIME && bucket != open->bucket) {
         go_to(lane, time_of(times, rows - 1));
         look(lane);
     }

@@ -123,7 +123,7 @@ static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_ra
 }
 
 /* Returns the number of rows for which the route is valid, up to and including the first one that fires. */
-static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
+static uint64_t count_step(struct lab_thin *thin, const struct bk_placement *route, uint64_t sequence,
                            uint64_t rows, bool *fires)
 {
     if (route->sequence_high - sequence < rows)
@@ -316,7 +316,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         }
         const uint64_t sequence = lane->placement.rows;
         struct bk_row row = {rest.begin_ns, sequence, lane->thin->quiet, lane->thin->bytes_each};
-        struct bk_route route;
+        struct bk_placement route;
         enum bk_status status = bk_route(lane->settings->strategy, &lane->state, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
@@ -411,13 +411,13 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
         take_window(grid, index, rows);
 }
 
-/* BK_TIME: only the rows before the first whole window of the stretch, and those after the last one, go row
- * by row. */
+/* BK_KIND_TIME: only the rows before the first whole window of the stretch, and those after the last one, go
+ * row by row. */
 static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
     const struct bk_row row = {.time_ns = stretch->begin_ns};
     const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
-    struct bk_route route;
+    struct bk_placement route;
     const enum bk_status status = bk_route(lane->settings->strategy, NULL, &row, &route);
     assert(status == BK_OK);
     (void)status;
@@ -507,10 +507,10 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_stretch *stretc
     lane->tally->rows += stretch->rows;
     lane->tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
     lab_bytes_add(&lane->tally->payload_bytes, product(stretch->rows, lane->thin->bytes_each));
-    if (lane->settings->strategy->kind == BK_TIME && lane->settings->disk.window_ns == 0 &&
+    if (lane->settings->strategy->kind == BK_KIND_TIME && lane->settings->disk.window_ns == 0 &&
         !lane->settings->scenario->reads.present)
         return take_windows(lane, stretch);
-    if (lane->settings->strategy->kind != BK_HASH)
+    if (lane->settings->strategy->kind != BK_KIND_HASH)
         return take_ranges(lane, stretch, stretch);
     take_cells(lane, stretch);
     return true;
@@ -522,7 +522,7 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
     const uint64_t bytes_each = (uint64_t)worker->scenario->workload.row_bytes.a;
     lane->thin = out;
     double chance = 0;
-    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
+    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
                              .bytes_each = bytes_each,
                              .worker = worker};
@@ -530,7 +530,7 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
         out->row_bytes[i] = lab_row_bytes(&worker->scenario->row_cost, bytes_each, worker->stamps.bytes[i]);
     if (!out->can_fire)
         return;
-    if (strategy->kind == BK_WEIGHTED) {
+    if (strategy->kind == BK_KIND_WEIGHTED) {
         uint64_t unit = strategy->of.weighted.bytes;
         out->fires_always = bytes_each >= unit;
         chance = out->fires_always ? 1 : (double)bytes_each / (double)unit;

@@ -175,7 +175,7 @@ static void tell_outcome(struct client *client)
         vectors_array(client->out, "values", outcome.values, 2);
     if (outcome.column_count > 0)
         write_columns(client->out, columns, outcome.column_count);
-    bk_idgen_outcome(&client->idgen, client->now_ns, client->waiting.ticket, &outcome);
+    bk_idgen_report(&client->idgen, client->now_ns, client->waiting.ticket, &outcome);
     end_event(client);
 }
 

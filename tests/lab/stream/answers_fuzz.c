@@ -269,7 +269,7 @@ static bool may_by_rate(const struct lab_scenario *scenario, size_t index,
 {
     const struct lab_settings *settings = &scenario->strategies[index].settings;
     return judgment->by != LAB_BY_DISTRIBUTION &&
-           (settings->strategy.kind == BK_TIME || settings->strategy.max_age_ns > 0 ||
+           (settings->strategy.kind == BK_KIND_TIME || settings->strategy.max_age_ns > 0 ||
             settings->change_count > 0 || judgment->over_of[LAB_IN_ROWS] == 0);
 }
 

@@ -211,7 +211,7 @@ class Agent:
         """Reports the outcome of an action, once. Refuses that of an earlier action, or of another agent's."""
         told = new("bk_outcome", outcome)
         with self._lock:
-            check(lib.bk_agent_outcome(self._agent, self.now() if now_ns is None else now_ns, action.ticket,
+            check(lib.bk_agent_report(self._agent, self.now() if now_ns is None else now_ns, action.ticket,
                                        told))
 
     def run(self, perform: typing.Callable[[Action], Outcome]) -> typing.Iterator[Action]:
@@ -254,7 +254,7 @@ class Agent:
     def stats(self, now_ns: int | None = None) -> AgentStats:
         out = ffi.new("struct bk_agent_stats *")
         with self._lock:
-            lib.bk_agent_stats(self._agent, self.now() if now_ns is None else now_ns, out)
+            lib.bk_agent_get_stats(self._agent, self.now() if now_ns is None else now_ns, out)
         return read(AgentStats, out)
 
     def save(self) -> bytes:

@@ -155,7 +155,7 @@ static bool read_scenario(const struct cli_args *args, struct bk_agent_config *a
     for (size_t i = 0; i < scenario->strategy_count && !is_found; i++) {
         const struct lab_settings *own = &scenario->strategies[i].settings;
         enum bk_kind kind = lab_settings_kind(own);
-        is_found = (kind == BK_COUNT || (kind < BK_KIND_COUNT && bk_kind_fires(kind))) &&
+        is_found = (kind == BK_KIND_COUNT || (kind < BK_KINDS && bk_kind_fires(kind))) &&
                    strcmp(lab_protocol_name(kind, lab_settings_protocol(own)), protocol) == 0;
         if (!is_found)
             continue;
@@ -246,7 +246,7 @@ static uint32_t never_of(const struct explore_config *config)
 static bool is_guaranteed(const struct job *job, enum lab_oracle oracle)
 {
     const struct bk_agent_config *agent = &job->config.agent;
-    bool is_count = agent->strategy.kind == BK_COUNT;
+    bool is_count = agent->strategy.kind == BK_KIND_COUNT;
     const struct lab_guarantee *guarantee = lab_guarantee_find(
         agent->strategy.kind, is_count ? (unsigned)agent->source : (unsigned)agent->coordination, oracle);
     return guarantee != NULL && (guarantee->except & ~never_of(&job->config)) == 0;
@@ -277,7 +277,7 @@ static uint32_t expected_probes(const struct explore_config *config)
     bool strikes = config->faults > 0;
     /* With these, agents change no state, or each key has one writer. */
     enum bk_source source = config->agent.source;
-    bool races = config->agents > 1 && (config->agent.strategy.kind != BK_COUNT ||
+    bool races = config->agents > 1 && (config->agent.strategy.kind != BK_KIND_COUNT ||
                                         (source >= BK_SOURCE_LWT && source != BK_SOURCE_MEMORY));
     return 1u << EXPLORE_PROBE_ROLLED | (config->reads > 0 ? 1u << EXPLORE_PROBE_READ : 0) |
            (strikes && config->may >> EXPLORE_LATE & 1 ? 1u << EXPLORE_PROBE_TOOK_LATE : 0) |

@@ -65,7 +65,7 @@ struct explore_config {
     struct bk_agent_config agent; /* of all agents; times are multiples of EXPLORE_TICK_NS */
     uint32_t agents, rows, reads; /* how many there are */
     uint32_t fires;               /* bit r: row r fires */
-    uint64_t threshold;           /* of the strategy; BK_COUNT: its rows */
+    uint64_t threshold;           /* of the strategy; BK_KIND_COUNT: its rows */
     uint64_t then;                /* the threshold for rows from the first second on; 0: the same */
     enum explore_row_time last_row;
     uint32_t ticks;  /* time passes this often */

@@ -334,7 +334,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
                           (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
     int64_t clock_ns = lab_agent_clock(run, number);
-    bk_idgen_outcome(&client->idgen, clock_ns, client->ticket, outcome);
+    bk_idgen_report(&client->idgen, clock_ns, client->ticket, outcome);
     cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
     lab_idgen_resume(run, number);
 }

@@ -205,7 +205,7 @@ struct lab_expect {
  * ignore it. */
 struct lab_tune_expect {
     char *text, *label;
-    enum bk_kind kind; /* the kind of "tune.best.KIND"; BK_KIND_COUNT: "tune.recommended" */
+    enum bk_kind kind; /* the kind of "tune.best.KIND"; BK_KINDS: "tune.recommended" */
     bool is_unequal;
 };
 
@@ -285,7 +285,7 @@ struct lab_read {
     double rate_per_s;       /* 0: there are no such reads */
     uint64_t rows;           /* LAB_READ_LATEST: number of rows */
     int64_t span_ns, age_ns; /* LAB_READ_RANGE: the range is [now - age - span, now - age) */
-    enum bk_plan plan;       /* for BK_HASH, walk and pair mean its default plan */
+    enum bk_plan plan;       /* for BK_KIND_HASH, walk and pair mean its default plan */
     uint32_t at_once;        /* BK_PLAN_PARALLEL: buckets per step; 0: the core's default */
 };
 
@@ -306,7 +306,7 @@ struct lab_strategy {
 /* Whether partitions of this kind end. Those of the other kinds take rows for as long as their keys do. */
 static inline bool lab_kind_ends(enum bk_kind kind)
 {
-    return kind != BK_UNBUCKETED && kind != BK_HASH;
+    return kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH;
 }
 
 /* Clients of idgen, which are the agents, in a closed loop: each takes its next identifier after it has used
