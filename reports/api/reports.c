@@ -85,13 +85,14 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
     return *path != NULL;
 }
 
-/* Draws a chart of plain data, one of the two, and writes it. */
+/* Draws a chart of plain data, one of the two, unless `chart` is filled, and writes it to the path, or to the
+ * standard output if that is NULL. */
 static bool write_chart(const struct report_curves *curves, const struct report_front *front,
-                        enum report_format format, const char *path, struct sim_error *error)
+                        struct report_chart chart, enum report_format format, const char *path,
+                        struct sim_error *error)
 {
     struct report_typesetter *typesetter = report_typesetter_create(error);
     struct report_arena arena;
-    struct report_chart chart = {.name = ""};
     struct report_scene scene;
     struct report_bytes content = {0};
     if (typesetter == NULL)
@@ -99,11 +100,14 @@ static bool write_chart(const struct report_curves *curves, const struct report_
     report_arena_init(&arena);
     if (curves != NULL)
         report_curves_fill(curves, &arena, &chart);
-    else
+    else if (front != NULL)
         report_front_fill(front, &arena, &chart);
     report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene);
-    const bool ok = report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error) &&
-                    report_output(&path, &content, 1, error);
+    bool ok = report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error);
+    if (ok && path == NULL)
+        ok = fwrite(content.data, 1, content.size, stdout) == content.size && fflush(stdout) == 0;
+    else
+        ok = ok && report_output(&path, &content, 1, error);
     report_bytes_free(&content);
     report_arena_free(&arena);
     report_typesetter_destroy(typesetter);
@@ -113,13 +117,25 @@ static bool write_chart(const struct report_curves *curves, const struct report_
 bool report_curves_write(const struct report_curves *curves, enum report_format format, const char *path,
                          struct sim_error *error)
 {
-    return write_chart(curves, NULL, format, path, error);
+    return write_chart(curves, NULL, (struct report_chart){.name = ""}, format, path, error);
 }
 
 bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
                         struct sim_error *error)
 {
-    return write_chart(NULL, front, format, path, error);
+    return write_chart(NULL, front, (struct report_chart){.name = ""}, format, path, error);
+}
+
+bool report_sequence_print(const struct report_sequence *sequence, enum report_format format,
+                           struct sim_error *error)
+{
+    const struct report_chart chart = {.form = REPORT_FORM_SEQUENCE,
+                                       .name = "",
+                                       .title = sequence->title,
+                                       .subtitle = sequence->subtitle,
+                                       .foot = "",
+                                       .sequence = sequence};
+    return write_chart(NULL, NULL, chart, format, NULL, error);
 }
 
 /* An answer and the memory of its texts. */

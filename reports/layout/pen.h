@@ -114,6 +114,7 @@ void report_rules_put(const struct report_rules *rules, const struct report_mome
 void report_layout_bars(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lines(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_sequence(const struct report_chart *chart, struct report_pen *pen);
 /* Includes its own heading and footer. */
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);
 

@@ -612,6 +612,7 @@ static void list_figures(struct list *list, const struct report_chart *chart)
         list_spots(list, chart);
         break;
     case REPORT_FORM_SUMMARY:
+    case REPORT_FORM_SEQUENCE:
         break;
     }
 }

@@ -39,8 +39,7 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
     return false;
 }
 
-/* Whether an agent takes the step; else it is one of time or of the store. */
-static bool is_of_agent(const struct explore_step *step)
+bool explore_is_of_agent(const struct explore_step *step)
 {
     return step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT &&
            step->kind != EXPLORE_STATE_GONE;
@@ -179,7 +178,7 @@ static void print_step(FILE *out, const struct explore_config *config, const str
         print_request(out, config, step);
         for (unsigned r = 0; r < config->rows; r++)
             if (step->acknowledged >> r & 1)
-                fprintf(out, ", and acknowledges row %u", r);
+                fprintf(out, r == step->number ? ", and acknowledges it" : ", and acknowledges row %u", r);
         return;
     case EXPLORE_GIVE_UP:
         fprintf(out, "does not hear whether ");
@@ -199,21 +198,27 @@ static void print_step(FILE *out, const struct explore_config *config, const str
     }
 }
 
+bool explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
+                        FILE *out)
+{
+    const struct explore_step *step = &broken->path[i];
+    if (!is_told(broken, i))
+        return false;
+    print_step(out, config, step);
+    if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
+        fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
+    return true;
+}
+
 void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
     for (uint32_t i = 0; i < broken->steps; i++) {
         const struct explore_step *step = &broken->path[i];
         if (!is_told(broken, i))
             continue;
-        bool has_agent = is_of_agent(step);
-        fprintf(out, "  %2u s  ", step->tick);
-        if (has_agent)
-            fprintf(out, "agent %c  ", 'A' + (char)step->agent);
-        else
-            fprintf(out, "         ");
-        print_step(out, config, step);
-        if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
-            fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
+        fprintf(out, explore_is_of_agent(step) ? "  %2u s  agent %c  " : "  %2u s           ", step->tick,
+                'A' + (char)step->agent);
+        explore_print_step(config, broken, i, out);
         fprintf(out, "\n");
     }
     fprintf(out, "  %s\n", broken->text);
@@ -301,7 +306,7 @@ void explore_history(const struct explore_config *config, const struct explore_b
 {
     int64_t offsets[EXPLORE_AGENTS_MAX] = {0}, state[BK_COLUMNS] = {0};
     for (uint32_t i = 0; i < broken->steps; i++)
-        if (is_of_agent(&broken->path[i]))
+        if (explore_is_of_agent(&broken->path[i]))
             offsets[broken->path[i].agent] = broken->path[i].offset_ns;
     fprintf(out, "%6u.000000000 s  strategy %s begins at %" PRId64 ".\n", 0u, kind_name(config),
             EXPLORE_FIRST_NS);

@@ -303,12 +303,22 @@ static void check_lines(const struct report_scene *scene)
 
 static void test_charts_of_each_case_do_not_overlap(void **state)
 {
-    for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
+    static const char *const parties[] = {"agent A", "agent B", "the store", "agent C"};
+    static const char *const text =
+        "does not hear whether the state is written: bucket 0; that may still happen";
+    struct report_message messages[20];
+    for (size_t i = 0; i < 20; i++) /* each kind, of each party */
+        messages[i] =
+            (struct report_message){"1 s", text, (enum report_message_kind)(i / 4), i % 4, i % 3 == 0};
+    const struct report_sequence sequence = {"", "", text, parties, 4, 2, messages, 20};
+    for (size_t i = 0; i <= FIXTURE_FRONT_COUNT; i++) {
         struct report_arena arena;
         report_arena_init(&arena);
-        struct report_chart chart;
+        struct report_chart chart = {
+            .form = REPORT_FORM_SEQUENCE, .title = "", .subtitle = "", .foot = "", .sequence = &sequence};
         struct report_scene scene;
-        fill_case(i, &arena, &chart);
+        if (i < FIXTURE_FRONT_COUNT)
+            fill_case(i, &arena, &chart);
         report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
         fixture_check_scene(&scene);
         check_lines(&scene);

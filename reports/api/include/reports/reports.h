@@ -53,5 +53,8 @@ bool report_curves_write(const struct report_curves *curves, enum report_format 
                          struct sim_error *error);
 bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
                         struct sim_error *error);
+/* The same for a sequence diagram, on the standard output. Its texts have no control characters. */
+bool report_sequence_print(const struct report_sequence *sequence, enum report_format format,
+                           struct sim_error *error);
 
 #endif

@@ -4,7 +4,7 @@
  * Curves over a common x axis: a metric over a setting, a line per strategy. And a front: candidates by two
  * quantities of which less is better, such as cost and size, with the Pareto front and the recommended
  * candidate. Names are given to the recommended candidate, to those on the front, and to the best of each
- * kind; if there is no room next to a candidate, a line leads to its name.
+ * kind; if there is no room next to a candidate, a line leads to its name. And a sequence diagram.
  *
  * On a log axis there is a separate strip for the value 0, labelled 0, before the axis. Like other charts,
  * the same data gives the same bytes, and the file appears only once it is complete. */
@@ -82,6 +82,30 @@ struct report_front {
     size_t count;                            /* 1 to REPORT_FRONT_MAX */
     bool has_recommended;
     size_t recommended; /* index of the point */
+};
+
+/* A sequence diagram: a column per party, and time downwards. All other parties talk to the hub. */
+enum report_message_kind {
+    REPORT_MESSAGE_NONE,    /* something happens to the party */
+    REPORT_MESSAGE_CALL,    /* from the party to the hub */
+    REPORT_MESSAGE_ANSWER,  /* from the hub to the party */
+    REPORT_MESSAGE_UNHEARD, /* an answer that the party does not hear */
+    REPORT_MESSAGE_TIME     /* time passes */
+};
+
+struct report_message {
+    const char *time, *text;
+    enum report_message_kind kind;
+    size_t party;
+    bool is_alarm;
+};
+
+struct report_sequence {
+    const char *title, *subtitle, *foot; /* foot: what is wrong at the end */
+    const char *const *parties;          /* from left to right; at least two */
+    size_t party_count, hub;
+    const struct report_message *messages;
+    size_t message_count;
 };
 
 enum report_format { REPORT_PNG, REPORT_SVG, REPORT_PDF, REPORT_FORMAT_COUNT };
