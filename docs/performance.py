@@ -21,8 +21,6 @@ from findings_harness import ROOT, Failure
 DOCS = os.path.join(ROOT, "docs")
 PAGE = os.path.join(DOCS, "performance.md")
 KEPT = os.path.join(DOCS, "performance.json")
-QUEUES = {"ours": "ours", "binary": "binary heap", "pairing": "pairing heap", "calendar": "calendar",
-          "ladder": "ladder"}
 GAPS = {"exp-2": "exponential, 2 pending", "exp-1e2": "exponential, 100", "exp-1e3": "exponential, 10^3",
         "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
         "tied-1e5": "1000 events at each time, 10^5", "timeout-1e3": "with timeouts, 10^3",
@@ -63,7 +61,7 @@ def budget_of(case):
 
 
 def budgets(cases):
-    """Returns all cases except points of curves and queues of other projects."""
+    """Returns all cases except points of curves and holds."""
     rows, group = [], None
     for case in cases.values():
         name = case["name"]
@@ -84,20 +82,8 @@ def budgets(cases):
 
 
 def queues(cases):
-    rows = []
-    for gaps, what in GAPS.items():
-        row = [what]
-        for queue in QUEUES:
-            case = cases.get(f"queue-{gaps}-{queue}")
-            if case is None:
-                row.append("")
-                continue
-            shown = digits(case["value"]["median"])
-            if case["ratio"] is not None:
-                shown += f" ({digits(case['ratio']['median'])})"
-            row.append(shown)
-        rows.append(row)
-    return table(["ns per hold (times ours)", *QUEUES.values()], rows)
+    return table(["", "ns per hold"], [[what, digits(cases[f"queue-{gaps}"]["value"]["median"])]
+                                       for gaps, what in GAPS.items()])
 
 
 def points(cases, curve):
