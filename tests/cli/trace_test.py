@@ -374,8 +374,11 @@ class TraceTest(ProgramTest):
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")
         self.assertIn("this is a trace, not a scenario", self.bad(2, "run", "rows.csv"))
         self.assertIn("this is a scenario, not a trace", self.bad(2, "trace", "x.yaml"))
-        _, _, err = self.run_program("trace", "rows.csv")
-        self.assertIn("the first row is in January 1970", err)
+        for rows in ("1767225600,a,1", "15012024,a,1", "2024015,a,1"):  # seconds, a day first, the day of the year
+            self.write("rows.csv", f"timestamp_ms,key,bytes\n{rows}\n")
+            self.assertIn("the first row is in the seventies", self.run_program("trace", "rows.csv")[2])
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
+        self.assertNotIn("warning", self.run_program("trace", "rows.csv", "--set", "trace.time=s")[2])
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
         self.assertIn("'x' is not a column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
         self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))

@@ -303,6 +303,8 @@ void cli_warnings_file(FILE *stream, const char *path)
         "%s: the last line has no line break; it is used as it is, check that it was not cut off", path);
 }
 
+#define PLAUSIBLE_FROM (3652 * SIM_DAY) /* 1980 */
+
 /* Prints how a file that is not in the plain form is read, and warns of a time that cannot be intended. */
 static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_format *given)
 {
@@ -311,6 +313,7 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
     struct wl_trace_batch row;
     struct sim_error error = {.class = SIM_ERROR_NONE};
     bool more = true;
+    char first[SIM_TIME_TEXT_SIZE];
     format.sort = false;
     if (!wl_trace_open_as(path, &format, &trace, &error))
         return; /* the run reports the error */
@@ -319,12 +322,15 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
         int64_t first_ns = wl_trace_first_ns(trace);
         if (!wl_trace_is_plain(trace))
             cli_print_notice(stream, "note", "%s: read as %s", path, wl_trace_text(trace));
-        if (first_ns >= 0 && first_ns < 31 * SIM_DAY)
+        if (given->time == WL_TIME_AUTO && first_ns >= 0 && first_ns < PLAUSIBLE_FROM) {
+            sim_time_format(first_ns, first);
             cli_print_notice(
                 stream, "warning",
-                "%s: the first row is in January 1970; if its time is in seconds or in another unit, say so: "
-                "trace: {file: ..., time: s}",
-                path);
+                "%s: the first row is in the seventies, at %s; if its number has another unit, or "
+                "is a date or a time of day, say so: trace: {file: ..., time: s}, or write times "
+                "as 2026-01-31T09:05:00Z",
+                path, first);
+        }
     }
     wl_trace_close(trace);
 }

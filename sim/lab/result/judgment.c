@@ -214,11 +214,10 @@ struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struc
         return out;
     }
     if (!judge_bounds(limits, facts, &out)) {
-        if (facts->partitions == 0) {
+        if (facts->partitions > 0)
+            judge_partitions(limits, facts, &out);
+        else
             out.missing = "there are no partitions";
-            return out;
-        }
-        judge_partitions(limits, facts, &out);
     }
     /* What is known may show that a limit is exceeded, but not that the unknown limit is kept. */
     if (out.within != LAB_EXCEEDS && (facts->is_unknown[LAB_IN_ROWS] || facts->is_unknown[LAB_IN_BYTES])) {
