@@ -415,7 +415,48 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
         return BK_ERROR_GRANT;
     if (config->late_ns < 0)
         return BK_ERROR_RANGE;
+    for (size_t i = 0; i < sizeof config->reserved / sizeof *config->reserved; i++) {
+        if (config->reserved[i] != 0)
+            return BK_ERROR_RESERVED;
+    }
     return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
+}
+
+uint32_t bk_agent_warnings(const struct bk_agent_config *config, int64_t answer_ns)
+{
+    if (config == NULL)
+        return 0;
+    bool is_dated = config->coordination == BK_THREE_STATE, is_locked = config->coordination == BK_LOCKED,
+         is_guarded = config->coordination == BK_GUARDED;
+    int64_t clocks_ns =
+        bk_agent_saturating_add(0, 2, config->clock_bound_ns > 0 ? config->clock_bound_ns : 0);
+    int64_t late_ns = bk_agent_saturating_add(clocks_ns, 1, answer_ns);
+    int64_t age_ns = config->strategy.max_age_ns == 0 ? INT64_MAX : config->strategy.max_age_ns;
+    const bool is_broken[] = {
+        [BK_WARNING_LEAD] =
+            is_dated && config->lead_ns < bk_agent_saturating_add(late_ns, 1, config->cache_ttl_ns),
+        [BK_WARNING_LEAD_AGE] = is_dated && age_ns < bk_agent_saturating_add(clocks_ns, 1, config->lead_ns),
+        [BK_WARNING_LOCK] = is_locked && config->lock_lasts_ns <= answer_ns,
+        [BK_WARNING_GRANT] = is_guarded && config->grant_ns < answer_ns,
+        [BK_WARNING_GRANT_AGE] = is_guarded && age_ns < answer_ns,
+        [BK_WARNING_GRANT_CLOCK] = is_guarded && config->grant_ns <= clocks_ns,
+        [BK_WARNING_LATE] =
+            config->strategy.kind == BK_KIND_TIME && config->remember_keys > 0 && config->late_ns < late_ns,
+    };
+    uint32_t warnings = 0;
+    for (unsigned i = 0; i < sizeof is_broken / sizeof *is_broken; i++)
+        warnings |= (uint32_t)is_broken[i] << i;
+    return warnings;
+}
+
+const char *bk_warning_text(enum bk_warning warning)
+{
+    static const char *const texts[] = {
+#define BK_WARNING_TEXT(name, text) [name] = text,
+        BK_WARNING_MAP(BK_WARNING_TEXT)
+#undef BK_WARNING_TEXT
+    };
+    return (size_t)warning < sizeof texts / sizeof *texts ? texts[warning] : "unknown warning";
 }
 
 static size_t align_up(size_t size)

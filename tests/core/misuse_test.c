@@ -584,7 +584,30 @@ static void test_misuse_of_agent_settings(void **unused)
     WITH(GUARDED, wrong.counter = BK_COUNTER_LWT, BK_ERROR_GRANT)
     WITH(FIRES, wrong.late_ns = -1, BK_ERROR_RANGE)
     WITH(FIRES, wrong.retry_backoff_ns = -1, BK_ERROR_BACKOFF)
+    WITH(FIRES, wrong.reserved[7] = 1, BK_ERROR_RESERVED)
 #undef WITH
+    /* A setting just within its rule, with an answer of 7 and clocks of 2, and then just outside. */
+#define WARNS(base, change, member, warning)                                                                 \
+    {                                                                                                        \
+        struct bk_agent_config config = fine[base];                                                          \
+        config.clock_bound_ns = 2, config.cache_ttl_ns = 5, config.lead_ns = 16, config.grant_ns = 8;        \
+        change;                                                                                              \
+        assert_int_equal(bk_agent_warnings(&config, 7), 0);                                                  \
+        config.member--;                                                                                     \
+        assert_int_equal(bk_agent_warnings(&config, 7), 1u << (warning));                                    \
+    }
+    WARNS(THREE, config.lead_ns = 5 + 2 * 2 + 7, lead_ns, BK_WARNING_LEAD)
+    WARNS(THREE, config.strategy.max_age_ns = 16 + 2 * 2, strategy.max_age_ns, BK_WARNING_LEAD_AGE)
+    WARNS(LOCKED, config.lock_lasts_ns = 8, lock_lasts_ns, BK_WARNING_LOCK)
+    WARNS(GUARDED, config.grant_ns = 7, grant_ns, BK_WARNING_GRANT)
+    WARNS(GUARDED, config.strategy.max_age_ns = 7, strategy.max_age_ns, BK_WARNING_GRANT_AGE)
+    WARNS(GUARDED, config.clock_bound_ns = 4; config.grant_ns = 9, grant_ns, BK_WARNING_GRANT_CLOCK)
+    WARNS(COUNTS, config.strategy = day; config.remember_keys = 1;
+          config.late_ns = 11, late_ns, BK_WARNING_LATE)
+#undef WARNS
+    assert_int_equal(bk_agent_warnings(NULL, 7), 0);
+    assert_memory_equal(bk_warning_text(BK_WARNING_LATE), "late_ns", 7);
+    assert_string_equal(bk_warning_text(BK_WARNING_LATE + 1), "unknown warning");
     struct bk_agent_config lease = fine[COUNTS];
     lease.source = BK_SOURCE_LEASE;
     lease.lease_rows = INT64_MAX - 1;

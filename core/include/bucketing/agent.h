@@ -184,11 +184,12 @@ struct bk_agent_config {
     uint32_t remember_keys; /* BK_KIND_TIME: the number of keys for which the agent remembers empty windows
                                (struct bk_empties); 0: none. Rounded up to a multiple of 4 */
     int64_t late_ns;        /* BK_KIND_TIME: how long after a window's end its rows may still arrive; >= 0 */
-    int64_t
-        clock_bound_ns; /* BK_GUARDED: the largest difference between any agent's clock and the true time; >=
-                           0. A row whose time is more than this ahead of the agent's clock is refused */
+    int64_t clock_bound_ns; /* the largest difference between any agent's clock and the true time, for
+                               bk_agent_warnings(). BK_GUARDED: >= 0; a row whose time is more than this ahead
+                               of the agent's clock is refused */
     uint64_t agent_id; /* unique among agents. BK_LOCKED stores it as the owner of a lock, so it must not be 0
                           there; BK_LOCKED and BK_GUARDED also derive their random waits from it */
+    uint64_t reserved[8]; /* 0: room for settings of later versions */
 };
 
 /* What the agent asks its host to do. `columns`, `mask` and other words in backquotes are members of struct
@@ -331,8 +332,41 @@ struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strateg
  * @param config  NULL: BK_ERROR_NULL
  * @return        BK_OK; an error of bk_strategy_check() or bk_history_check(); or the first error that
  *                applies of BK_ERROR_AGE, COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE,
- *                BACKOFF and ERA_KIND */
+ *                BACKOFF, RESERVED and ERA_KIND */
 enum bk_status bk_agent_check(const struct bk_agent_config *config);
+
+/* Settings with which an agent works, but does not keep what its coordination is for: X(name, rule that is
+ * broken and what follows). `answer` is the argument of bk_agent_warnings(). */
+#define BK_WARNING_MAP(X)                                                                                    \
+    X(BK_WARNING_LEAD, "lead_ns >= cache_ttl_ns + 2 clock_bound_ns + answer; otherwise an agent learns of "  \
+                       "a change after its date, and puts rows into the closed bucket")                      \
+    X(BK_WARNING_LEAD_AGE, "max_age_ns >= lead_ns + 2 clock_bound_ns; otherwise a change for reasons of "    \
+                           "age is known too late")                                                          \
+    X(BK_WARNING_LOCK, "lock_lasts_ns > answer; otherwise another agent takes the lock over before the "     \
+                       "roll is stored, and both roll")                                                      \
+    X(BK_WARNING_GRANT, "grant_ns >= answer; otherwise a grant has ended before it is known, and rows "      \
+                        "are refused")                                                                       \
+    X(BK_WARNING_GRANT_AGE, "max_age_ns >= answer; otherwise a bucket has ended before its grant is known")  \
+    X(BK_WARNING_GRANT_CLOCK, "grant_ns > 2 clock_bound_ns; otherwise rows of a clock that is ahead are "    \
+                              "never within a grant of one that is behind")                                  \
+    X(BK_WARNING_LATE, "late_ns >= 2 clock_bound_ns + answer; otherwise a window is remembered as empty "    \
+                       "while rows are still being written into it")
+enum bk_warning {
+#define BK_WARNING_ENUM(name, text) name,
+    BK_WARNING_MAP(BK_WARNING_ENUM)
+#undef BK_WARNING_ENUM
+};
+
+/* Which of the rules above the config breaks; a host should log them when it starts. The rules hold for one
+ * agent's config, so all agents of a table should have the same.
+ *
+ * @param config     read only, of times that are not negative; agent_id may be 0. NULL: no warnings
+ * @param answer_ns  how long an operation may take from its first request to its last answer, with contention
+ *                   and retries: the request timeout times the tries; >= 0
+ * @return           a mask: bit n is enum bk_warning n */
+uint32_t bk_agent_warnings(const struct bk_agent_config *config, int64_t answer_ns);
+/* The rule of a warning, a constant that must not be freed; "unknown warning" for any other value. */
+const char *bk_warning_text(enum bk_warning warning);
 
 /* How much memory an agent of this config needs: about 0.6 kB per operation, 64 to 112 bytes per entry of the
  * cache, and 0.5 kB per remembered key.

@@ -38,7 +38,7 @@ def test_enum_has_the_members_of_the_header(name):
     (bk.Row, "bk_row", set()), (bk.KeyState, "bk_key_state", set()), (bk.Placement, "bk_placement", set()),
     (bk.Effect, "bk_effect", set()), (bk.Step, "bk_read_step", set()), (bk.BucketStart, "bk_bucket_start", set()),
     (bk.Query, "bk_query", {"starts", "start_count"}), (bk.Action, "bk_action", set()),
-    (bk.Outcome, "bk_outcome", set()), (bk.AgentConfig, "bk_agent_config", set()),
+    (bk.Outcome, "bk_outcome", set()), (bk.AgentConfig, "bk_agent_config", {"reserved"}),
     (bk.AgentStats, "bk_agent_stats", set()), (bk.Setting, "bk_setting", set()), (bk.Era, "bk_era", set()),
     (bk.EraStart, "bk_era_start", set()), (bk.HistoryState, "bk_history_state", set()),
     (bk.IdgenConfig, "bk_idgen_config", set()), (bk.IdgenColumn, "bk_idgen_column", set()),
@@ -57,6 +57,8 @@ def test_every_function_of_the_headers_is_there():
 
 def test_defaults_of_an_agent_are_those_of_c():
     strategy = bk.Strategy.probabilistic(9, 40)
+    short = bk.AgentConfig(strategy, bk.Coordination.THREE_STATE, lead_ns=5_000_000_000)
+    assert short.warnings(0) == [] and [text[:7] for text in short.warnings(1)] == ["lead_ns"]
     assert read(bk.AgentConfig, ffi.new("struct bk_agent_config *", lib.bk_agent_config_default(strategy._c))) == \
         bk.AgentConfig(strategy)
 

@@ -55,6 +55,11 @@ class AgentConfig:
     clock_bound_ns: int = 0
     agent_id: int = 0
 
+    def warnings(self, answer_ns: int) -> list[str]:
+        """The rules that this config breaks, for a host to log when it starts: bk_agent_warnings()."""
+        found = lib.bk_agent_warnings(new("bk_agent_config", self), answer_ns)
+        return [ffi.string(lib.bk_warning_text(i)).decode() for i in range(found.bit_length()) if found >> i & 1]
+
 
 @dataclasses.dataclass(slots=True)
 class Action:

@@ -240,7 +240,7 @@ static uint32_t never_of(const struct explore_config *config)
     if (config->faults == 0)
         never |=
             1u << LAB_CONDITION_FAULTS | 1u << LAB_CONDITION_UNKNOWN_WRITE | 1u << LAB_CONDITION_REFUSED_ROWS;
-    if (agent->lead_ns > agent->cache_ttl_ns + 2 * agent->clock_bound_ns)
+    if ((bk_agent_warnings(agent, 1) & (1u << BK_WARNING_LEAD | 1u << BK_WARNING_LEAD_AGE)) == 0)
         never |= 1u << LAB_CONDITION_SHORT_LEAD;
     return never;
 }

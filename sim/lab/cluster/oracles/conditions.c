@@ -200,21 +200,21 @@ static void begin_conditions(struct lab_cluster_run *run)
         lab_condition_set(run, LAB_CONDITION_LATE_ROWS);
     if (workload->early_share > 0)
         lab_condition_set(run, LAB_CONDITION_EARLY_ROWS);
-    int64_t age_ns = run->config.strategy.max_age_ns, bounds_ns = 2 * agents->clock_bound_ns;
-    if (run->config.coordination == BK_THREE_STATE &&
-        (run->config.lead_ns < agents->cache_ttl_ns + bounds_ns ||
-         (age_ns != 0 && age_ns < run->config.lead_ns + bounds_ns)))
+    /* A lock may expire while a node pauses; late writes of a lead's date are a condition of their own. */
+    enum bk_coordination coordination = run->config.coordination;
+    int64_t answer_ns = coordination == BK_THREE_STATE ? 0
+                        : coordination == BK_LOCKED    ? lab_until(longest_pause_ns(run), contended_ns(run))
+                                                       : contended_ns(run);
+    uint32_t warnings = bk_agent_warnings(&run->config, answer_ns);
+    if (warnings & (1u << BK_WARNING_LEAD | 1u << BK_WARNING_LEAD_AGE))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);
+    if (warnings & 1u << BK_WARNING_LOCK)
+        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
+    if (warnings & (1u << BK_WARNING_GRANT | 1u << BK_WARNING_GRANT_AGE))
+        lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
     const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    /* The lock may expire before the roll is written. */
-    if (run->config.coordination == BK_LOCKED &&
-        run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
-        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    if (run->config.coordination == BK_GUARDED &&
-        (run->config.grant_ns < contended_ns(run) || (age_ns != 0 && age_ns < contended_ns(run))))
-        lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
 }
 
 /* Returns the mean one-way latency of the slowest path. */

@@ -105,7 +105,7 @@ public interface Core extends Library {
 
     @FieldOrder({"strategy", "history", "coordination", "counter", "source", "lease_rows", "every_rows", "every_ns", "lead_ns",
                  "cache_ttl_ns", "cache_entries", "operations", "retries", "counter_retries", "retry_backoff_ns",
-                 "lock_lasts_ns", "lock_backoff_ns", "grant_ns", "remember_keys", "late_ns", "clock_bound_ns", "agent_id"})
+                 "lock_lasts_ns", "lock_backoff_ns", "grant_ns", "remember_keys", "late_ns", "clock_bound_ns", "agent_id", "reserved"})
     class AgentConfig extends Structure {
         public Strategy strategy = new Strategy();
         public History history = new History();
@@ -115,6 +115,7 @@ public interface Core extends Library {
         public long retry_backoff_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
         public int remember_keys;
         public long late_ns, clock_bound_ns, agent_id;
+        public long[] reserved = new long[8];
     }
 
     @FieldOrder({"kind", "operation", "ticket", "key", "bucket", "row", "is_retry", "serial", "if_null_mask", "amount", "mask",
