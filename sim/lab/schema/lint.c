@@ -60,8 +60,8 @@ struct lint {
 
 const char *lab_risk_name(enum lab_risk risk)
 {
-    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",      "large",
-                                                      "cell_wall", "overwritten", "tombstones"};
+    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",       "large",
+                                                      "cell_wall", "overwritten", "tombstones", "expiry"};
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
@@ -386,7 +386,7 @@ static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum l
 {
     struct lab_warnings *out = lint->out;
     bool is_hash = lint->strategy->settings.strategy.kind == BK_KIND_HASH;
-    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
+    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) || risk == LAB_RISK_EXPIRY ||
                      (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
     struct lab_warning one = {.risk = risk,
                               .is_certain = is_certain,
@@ -568,6 +568,20 @@ static void lint_tombstones(struct lint *lint)
          shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
+/* A node keeps the second in which a row expires in 31 bits, unless it is configured otherwise. */
+static void lint_expiry(struct lint *lint)
+{
+    const int64_t most_s = INT32_MAX - 1, start_s = lint->scenario->workload.start_ns / SIM_SECOND;
+    double first_s = (double)start_s + (double)lint->scenario->row_ttl_ns / 1e9;
+    if (!lint->has_rates || lint->scenario->row_ttl_ns == 0 || first_s + lint->duration_s <= (double)most_s)
+        return;
+    warn(lint, LAB_RISK_EXPIRY, true, first_column(lint),
+         "shorten 'row.ttl', or use Cassandra 5 with storage_compatibility_mode: NONE, for which the end is "
+         "2106",
+         "%s expire after 2038-01-19T03:14:06Z, and Cassandra's default configuration refuses to insert them",
+         first_s > (double)most_s ? "rows" : "the run's last rows");
+}
+
 bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
     memset(out, 0, sizeof *out);
@@ -583,6 +597,7 @@ bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
         lint_wall(&lint);
         lint_overwritten(&lint);
         lint_tombstones(&lint);
+        lint_expiry(&lint);
         if (lint.out_of_memory) {
             lab_warnings_clear(out);
             return false;
