@@ -199,6 +199,9 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size);
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
 
+/* Likewise by a pattern of strptime(). */
+bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone);
+
 /* Whether the text is a time of day, such as 9:05 or 23:59:59.5. */
 bool trace_time_is_of_day(const char *text, size_t size);
 /* Joins a date and a time of day to a text of one of these formats, of at most date_size + size + 2 bytes;
@@ -267,6 +270,15 @@ struct trace_columns {
  * file or several. The table is a cursor, which returns rows in the order of the files. */
 #define TRACE_LISTING_SIZE 200u
 
+#define TRACE_NAME_BYTES 512u
+
+/* Columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
+struct trace_guess {
+    bool is_sure, is_used;
+    char time[sizeof(struct trace_shown)], of_day[sizeof(struct trace_shown)],
+        key[sizeof(struct trace_shown)];
+};
+
 struct trace_table {
     const struct wl_trace_format *format; /* the caller's; must outlive the table */
     struct wl_trace_files files;
@@ -279,6 +291,7 @@ struct trace_table {
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
     size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
+    struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
     bool has_zones;                  /* the times of all rows so far have a zone */
     char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */

@@ -43,6 +43,7 @@ enum fact {
     CLUSTER_ENGINE = 1 << 15,
     NO_READS = 1 << 16,
     NO_TINY = 1 << 17,
+    NAMED_TIMES = 1 << 18, /* `time` says how the trace's times are written */
 };
 
 /* What does not go together. The first rule that applies is the error. */
@@ -59,6 +60,7 @@ static const struct rule {
     {"identifiers", NO_AGENTS, "'%s' needs agents, which are its clients; add 'agents: {count: N}'"},
     {"keys arrivals", TRACE, "'%s' conflicts with 'trace'; remove one of them"},
     {"trace.epoch", NO_SNOWFLAKES, "'%s' applies only to Snowflakes; add time: snowflake, or remove it"},
+    {"trace.time_format", NAMED_TIMES, "'%s' conflicts with 'time'; remove one of them"},
     {"agents faults", STREAM_ENGINE, "'%s' needs engine: cluster; use that, or remove this"},
     {"faults", NO_AGENTS, "'%s' needs agents; add 'agents: {count: N}'"},
     {"engine", CLUSTER_ENGINE | NO_AGENTS, "'%s: cluster' needs agents; add 'agents: {count: N}'"},
@@ -122,6 +124,7 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
            (scenario->observed_count > 0 ? OBSERVED : 0) |
            (lab_node_find(root, "identifiers") != NULL ? IDENTIFIERS : 0) | (has_trace ? TRACE : 0) |
            (scenario->trace_format.time != WL_TIME_SNOWFLAKE ? NO_SNOWFLAKES : 0) |
+           (scenario->trace_format.time != WL_TIME_AUTO ? NAMED_TIMES : 0) |
            (scenario->workload.is_late_trace ? ARRIVED : 0) |
            (wl_has_own_times(&scenario->workload) ? OWN_TIMES : 0) |
            (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : 0) |

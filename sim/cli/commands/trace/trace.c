@@ -293,7 +293,11 @@ static bool put_sets(GString *text, const struct cli_args *args, struct sim_erro
                 "bucketlab: --set %s: --scenario takes fields of trace, as in trace.time=ms; write "
                 "others into the file",
                 set);
-        g_string_append_printf(text, ", %.*s: %s", (int)(equals - name), name, equals + 1);
+        g_string_append_printf(text, ", %.*s: ", (int)(equals - name), name);
+        if (equals[1] == '%')
+            put_quoted(text, equals + 1);
+        else
+            g_string_append(text, equals + 1);
     }
     return true;
 }

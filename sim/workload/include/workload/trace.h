@@ -77,13 +77,16 @@ struct wl_trace_columns {
 
 struct wl_trace_format {
     struct wl_trace_columns columns;
-    int layout;     /* enum wl_trace_layout; this and the next three are int because the parser of scenarios
-                       stores choices as int */
-    int time;       /* enum wl_trace_time */
-    int escape;     /* enum wl_trace_escape */
-    int header;     /* enum wl_trace_header */
-    char delimiter; /* 0: detected from the first line */
-    bool sort;      /* the rows are not in order of time, and are sorted on disk */
+    int layout;      /* enum wl_trace_layout; this and the next three are int because the parser of scenarios
+                        stores choices as int */
+    int time;        /* enum wl_trace_time */
+    char *pattern;   /* how times are written, in the letters of strptime(); NULL: as `time` says */
+    uint32_t year;   /* of times that are written without one; 0: none */
+    int64_t zone_ns; /* of times that are written without one, east of UTC */
+    int escape;      /* enum wl_trace_escape */
+    int header;      /* enum wl_trace_header */
+    char delimiter;  /* 0: detected from the first line */
+    bool sort;       /* the rows are not in order of time, and are sorted on disk */
     bool has_epoch;
     int64_t epoch_ns; /* epoch of Snowflakes */
 };
@@ -97,6 +100,9 @@ char wl_trace_delimiter(const char *text);
 const char *wl_trace_delimiter_name(char delimiter);
 /* The name of a format of times, for messages: "epoch seconds", "ISO 8601". */
 const char *wl_trace_time_name(enum wl_trace_time time);
+/* Whether a text is such a pattern: letters of strptime() that do not depend on the machine's settings, and
+ * %f for decimals of the second. */
+bool wl_trace_pattern_is(const char *text);
 /* Its name in a scenario: "s", "iso". */
 const char *wl_trace_time_option(enum wl_trace_time time);
 
