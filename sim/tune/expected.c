@@ -458,13 +458,19 @@ static bool set_limits(struct task *task)
     return true;
 }
 
+/* Whether a table divides the strategy's partitions, or overwrites rows. */
+static bool is_odd_table(const struct lab_scenario *scenario)
+{
+    return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
+}
+
 /* Whether distributions say anything of this setting. */
 static bool is_known(const struct lab_scenario *scenario, const struct lab_settings *settings)
 {
     const enum bk_kind kind = settings->strategy.kind;
     const bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const bool ends = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
-    if (scenario->design.is_given || settings->change_count > 0 || settings->is_idgen ||
+    if (is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
         scenario->deletes.share > 0 || settings->observed != WL_OBSERVED_AUTO)
         return false;
     if (is_cluster)
@@ -965,7 +971,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
     if (!add_expected(scenario, result, error))
         return false;
-    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || is_odd_table(scenario) ||
         result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
     if (scenario->trace_path != NULL &&

@@ -30,12 +30,12 @@
 #define NO_WATCH_LIMIT "in runs that `watch` does not store, and without a limit or the number of partitions"
 #define NO_KEYS        "with `identifiers`, and of `observed`"
 #define NO_HORIZON_AT_ALL                                                                                    \
-    "without limits, with `table`, where rows expire within the run, and in runs of commands other than "    \
-    "`run` and `check`"
+    "without limits, with a `table` that overwrites rows or divides partitions, where rows expire within "   \
+    "the run, and in runs of commands other than `run` and `check`"
 #define NO_EXPECTED                                                                                          \
-    "without limits, with `table`, `deletes`, `then` or agents, of windows and hash buckets of a trace or "  \
-    "of "                                                                                                    \
-    "late rows, and in runs of commands other than `run` and `check`"
+    "without limits, with a `table` that overwrites rows or divides partitions, with `deletes`, `then` or "  \
+    "agents, of windows and hash buckets of a trace or of late rows, and in runs of commands other than "    \
+    "`run` and `check`"
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define UNLISTED                                                                                             \
     ", and of `observed` unless its file lists all partitions, with `rowCount` for a limit in rows"

@@ -160,13 +160,29 @@ static double room_of(const struct lab_limits *limits, double rows, double bytes
     return room;
 }
 
+/* Whether a table has other partitions than those of keys and buckets, or a row may overwrite another. */
+static bool is_odd_table(const struct lab_design *design)
+{
+    bool has[LAB_FEED_DATA + 1] = {false}, clusters[LAB_FEED_DATA + 1] = {false};
+    uint64_t values = 1;
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        has[column->feed] = true;
+        values *= column->feed == LAB_FEED_VALUES ? column->values : 1;
+    }
+    for (size_t i = 0; i < design->clustering_count; i++)
+        clusters[design->columns[design->clustering[i]].feed] = true;
+    return design->is_given && (!has[LAB_FEED_KEY] || !has[LAB_FEED_BUCKET] || values > 1 ||
+                                !clusters[LAB_FEED_ID] || clusters[LAB_FEED_KEY]);
+}
+
 /* The rate of a synthetic stream is known, and its rows stay where they are. */
 static bool has_distribution(const struct answer *answer, const struct lab_settings *settings)
 {
     const struct lab_scenario *scenario = answer->scenario;
     return scenario->engine != LAB_ENGINE_CLUSTER && scenario->trace_path == NULL &&
            !wl_has_own_times(&scenario->workload) && scenario->workload.backfill_before_ns == 0 &&
-           !scenario->design.is_given && scenario->deletes.share == 0 && settings->change_count == 0;
+           !is_odd_table(&scenario->design) && scenario->deletes.share == 0 && settings->change_count == 0;
 }
 
 /* Days as they are printed. */
@@ -452,7 +468,8 @@ bool twin_horizons(const struct answer *answer)
     double growth = 0, days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY;
     if (answer->scenario->trace_path != NULL && !check_weeks(answer, &growth))
         return false;
-    if (answer->scenario->design.is_given || isnan(twin_metric(&result->strategies[0], "keys.rows.max")))
+    if (is_odd_table(&answer->scenario->design) ||
+        isnan(twin_metric(&result->strategies[0], "keys.rows.max")))
         return true;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
@@ -635,7 +652,7 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     expected_of(answer, &scenario, &strategy->settings, &told);
     bool is_known =
         counts || (is_synthetic && !is_bursty && core->kind != BK_KIND_COUNT && !bk_kind_fires(core->kind));
-    is_known = is_known && !scenario.design.is_given && scenario.deletes.share == 0 &&
+    is_known = is_known && !is_odd_table(&scenario.design) && scenario.deletes.share == 0 &&
                strategy->settings.change_count == 0;
     if (told.has_distribution != is_known)
         return twin_differs(answer, "%s: whether its distribution is known differs", strategy->label);
