@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 #include "reports/arena.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 
 /* The size of charts in logical pixels (PDF: points); lines are thinned accordingly. */
-#define REPORT_PAGE_WIDTH    800.0
+#define REPORT_PAGE_WIDTH 800.0
+enum { REPORT_CURVES_MAX = 9 };
 #define REPORT_CURVES_HEIGHT 300.0 /* height of a plot of curves */
 #define REPORT_PIXEL_SCALE   2.0   /* pixels of a PNG per logical pixel */
 
@@ -136,9 +137,9 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
-    bool is_dense;        /* too many samples for a marker each: markers are at equal distances */
     bool is_distribution; /* dashed, without markers and name */
-    bool is_points;       /* only samples and their ranges, since nothing is known between them */
+    bool is_points; /* only samples and their ranges, since nothing is known between them; the markers of
+                       other lines are at equal distances */
 };
 
 /* A candidate by two quantities; low = high = y without a range. */

@@ -494,9 +494,12 @@ static bool show(const struct job *job, struct sim_error *error)
                                              .hub = hub,
                                              .messages = diagram.messages,
                                              .message_count = diagram.count};
-    enum report_format format;
-    if (is_shown && report_format_parse(job->show, &format))
-        is_shown = report_sequence_print(&sequence, format, error);
+    int format = 0;
+    while (format < REPORT_FORMAT_COUNT &&
+           strcmp(job->show, report_format_extension((enum report_format)format)) != 0)
+        format++;
+    if (is_shown && format < REPORT_FORMAT_COUNT)
+        is_shown = report_sequence_print(&sequence, (enum report_format)format, error);
     else if (is_shown)
         print_dot(&sequence);
     free(diagram.texts);

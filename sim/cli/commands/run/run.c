@@ -269,7 +269,7 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
 {
     const struct lab_result *result = job->execution.result;
     const struct cli_page page = {result, &job->info, batch->args->database, NULL};
-    return (cli_charts_write(&job->charts, result, error) && cli_page_write(&job->charts, &page, error)) ||
+    return cli_charts_write(&job->charts, &page, error) ||
            (batch->is_stored && cli_charts_fail(job->info.run, batch->jobs[batch->count - 1].info.run,
                                                 batch->args->database, error));
 }
