@@ -76,31 +76,66 @@ class TraceTest(ProgramTest):
             self.assertEqual(self.digest(trace), wanted, trace)
 
     def test_summary_has_the_figures_of_the_rows(self):
-        rows = drawn()
-        self.write("rows.csv", "at,guild,channel,size\n" + "".join(f"{iso(t)},{g},{c},{b}\n" for t, g, c, b in rows))
-        answer = self.good_json("trace", "rows.csv", "--columns", COLUMNS, "--json", "--quiet")
-        keys = collections.Counter((g, c) for _, g, c, _ in rows)
-        sizes = sorted(b for *_, b in rows)
-        self.assertEqual((answer["rows"], answer["keys"], answer["bytes"]), (ROWS, len(keys), sum(sizes)))
-        self.assertAlmostEqual(answer["top_key_share"], max(keys.values()) / ROWS)
-        self.assertEqual(answer["row_bytes"], {"p50": sizes[ROWS // 2 - 1], "p99": sizes[ROWS * 99 // 100 - 1],
-                                               "max": sizes[-1]})
-        hours = collections.Counter(t // 3_600_000 for t, *_ in rows)
-        self.assertEqual(answer["hour"]["rows"], max(hours.values()))
-        span = (rows[-1][0] - rows[0][0]) / 3_600_000
-        self.assertAlmostEqual(answer["hour"]["over_mean"], max(hours.values()) / (ROWS / span))
-        count = max(hours) - min(hours) + 1
-        self.assertAlmostEqual(answer["hour"]["empty_share"], 1 - len(hours) / count)
-        gaps, last = [], {}
-        for t, g, c, _ in rows:
-            gaps += [t - last[g, c]] if (g, c) in last else []
-            last[g, c] = t
-        self.assertEqual(answer["gaps_ms"]["max"], max(gaps))
-        day = collections.Counter(t // 3_600_000 % 24 for t, *_ in rows)
-        self.assertEqual(day[answer["day"]["busiest_hour"]], max(day.values()))
-        text = self.good("trace", "rows.csv", "--columns", COLUMNS, "--quiet")
-        self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
-        self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
+        for seed, count, keys, step_s, late in ((5, 600, 9, 900, 0), (6, 5000, 400, 2, 0), (7, 900, 150, 700, 0.3)):
+            draw, time, rows = random.Random(seed), START, []
+            for _ in range(count):
+                time += draw.randint(1, 1000 * step_s)
+                delay = draw.randint(1, 90_000_000) if draw.random() < late else 0
+                rows.append((time, time + delay, f"c{int(draw.paretovariate(0.7)) % keys}", draw.randint(2, 900)))
+            rows.sort(key=lambda row: row[1])  # as they arrive
+            self.write("rows.csv", "at,got,room,size\n" + "".join(
+                f"{iso(own)},{iso(arrived)},{key},{size}\n" for own, arrived, key, size in rows))
+            columns = ["--columns", "time=at,key=room,bytes=size" + (",arrived=got" if late else "")]
+            told = self.good_json("trace", "rows.csv", *columns, "--json", "--quiet")
+            text = self.good("trace", "rows.csv", *columns, "--quiet")
+            self.check_summary(told, text, rows, late > 0)
+
+    def check_summary(self, told, text, rows, has_late):
+        """Each figure, by its definition from the list of rows."""
+        def at(sizes):
+            sizes = sorted(sizes)
+            found = {f"p{p}": sizes[-(-len(sizes) * p // 100) - 1] for p in (50, 99)} if sizes else {}
+            return {**found, "max": sizes[-1]} if sizes else None
+
+        arrived = [row[1] for row in rows]
+        first, last, count = min(arrived), max(arrived), len(rows)
+        keys = sorted(collections.Counter(key for _, _, key, _ in rows).values(), reverse=True)
+        gaps, before = [], {}
+        for _, time, key, _ in rows:
+            gaps += [time - before[key]] if key in before else []
+            before[key] = time
+        lates = [got - own for own, got, _, _ in rows if got > own]
+        hours = collections.Counter(time // 3_600_000 % 24 for time in arrived)
+        busiest, quietest = (min(range(24), key=lambda hour: (sign * hours[hour], hour)) for sign in (-1, 1))
+        middle = (first + last) / 2
+        wanted = {
+            "rows": count, "keys": len(keys), "bytes": sum(row[3] for row in rows), "doubles_days": None, "fit": None,
+            "top_key_share": keys[0] / count, "key_rows": at(keys), "row_bytes": at(row[3] for row in rows),
+            "top_1_percent_share": sum(keys[:-(-len(keys) // 100)]) / count, "gaps_ms": at(gaps),
+            "top_10_percent_share": sum(keys[:-(-len(keys) // 10)]) / count,
+            "late_share": len(lates) / count if has_late else None, "late_ms": at(lates) if has_late else None,
+            "second_half_over_first": sum(time > middle for time in arrived) / sum(time <= middle for time in arrived),
+            "day": {"busiest_hour": busiest, "busiest_over_mean": hours[busiest] * 24 / count,
+                    "quietest_hour": quietest, "quietest_over_mean": hours[quietest] * 24 / count}
+                   if last - first >= 2 * 86_400_000 else None}
+        for name, span in (("minute", 60_000), ("hour", 3_600_000)):
+            slots = collections.Counter(time // span for time in arrived)
+            peak = min(slots, key=lambda slot: (-slots[slot], slot))
+            wanted[name] = {"begin": iso(peak * span)[:19] + "Z", "rows": slots[peak],
+                            "over_mean": slots[peak] * max(1, (last - first) / span) / count,
+                            "empty_share": 1 - len(slots) / (last // span - first // span + 1)}
+        self.assertEqual(set(told), {*wanted, "file", "read_as", "first", "last"})
+        for name, value in wanted.items():
+            for figure, one in value.items() if isinstance(value, dict) else ((name, value),):
+                seen = told[name][figure] if isinstance(value, dict) else told[name]
+                self.assertTrue(seen == one or abs(seen / one - 1) < 1e-12, f"{name} {figure}: {seen}, and {one}")
+        self.assertEqual([told[name][:19] for name in ("first", "last")], [iso(time)[:19] for time in (first, last)])
+        shares = [f"{100 * wanted[f'top_{name}_share']:.3g}" for name in ("key", "1_percent", "10_percent")]
+        for line in (f"{count:,} rows of {len(keys)} keys, 2026-01-01T",
+                     f"busiest key {shares[0]}% of the rows, busiest 1% of keys {shares[1]}%, 10% {shares[2]}%",
+                     f"peak hour    {wanted['hour']['rows']:,} rows, {wanted['hour']['over_mean']:.3g} times the mean",
+                     f"the second half has {wanted['second_half_over_first']:.3g} times the rows of the first"):
+            self.assertIn(line, text)
 
     def test_figures_are_counted_from_the_first_row_on(self):
         for begins, minutes in ((52, 20), (59, 3), (7, 400), (30, 60)):
