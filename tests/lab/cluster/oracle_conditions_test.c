@@ -28,8 +28,8 @@ static void test_conditions_of_agents_and_leads_are_noted(void **state)
         for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
             stand_prepare_probabilistic(&stand, (enum bk_coordination)coordination);
             stand.scenario.agents.count = 1 + (uint32_t)short_ns;
-            stand.scenario.agents.cache_ttl_ns = 3 * SECOND;
-            stand.scenario.agents.clock_bound_ns = SECOND;
+            stand.run.config.cache_ttl_ns = 3 * SECOND;
+            stand.run.config.clock_bound_ns = SECOND;
             stand.run.config.lead_ns = 5 * SECOND - short_ns;
             stand_open(&stand);
             assert_int_equal(holds(LAB_CONDITION_MANY_AGENTS), short_ns);
