@@ -8,6 +8,7 @@
  *
  * Processes that run at the same time need different numbers (here 1), other than 0. */
 #include <bucketing/bucketing.h>
+#include <bucketing/idgen.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sqlite3.h>

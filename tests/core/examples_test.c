@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "bucketing/bucketing.h"
+#include "bucketing/idgen.h"
 
 #define TEXT_SIZE 65536
 #define HERE      BUCKETLAB_SOURCE_DIR "/tests/core/examples_test.c"

@@ -726,7 +726,7 @@ static void test_misuse_of_idgen(void **unused)
                                          .lease_ns = 1,
                                          .lock_lasts_ns = 2,
                                          .backoff_base_ns = 5};
-    struct bk_idgen_config wrong[19];
+    struct bk_idgen_config wrong[20];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         wrong[i] = fine;
     wrong[0].client_id = 0, wrong[1].batch = 0, wrong[2].stripes = 0, wrong[2].stripe = 0;
@@ -735,7 +735,7 @@ static void test_misuse_of_idgen(void **unused)
     wrong[8].lease_ns = 0, wrong[9].lease_ns = 2, wrong[10].backoff = (enum bk_idgen_backoff)3;
     wrong[11].backoff_base_ns = 0, wrong[12].backoff_base_ns = -1, wrong[13].backoff_cap_ns = 4;
     wrong[14].backoff_limit_ns = 4, wrong[15].backoff_cap_ns = -1, wrong[16].backoff_limit_ns = -1;
-    wrong[17].lock_lasts_ns = 0, wrong[18].lease_ns = -1;
+    wrong[17].lock_lasts_ns = 0, wrong[18].lease_ns = -1, wrong[19].reserved[3] = 1;
     struct bk_idgen idgen, other, copy;
     struct bk_idgen_action action;
     const struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED};
@@ -771,6 +771,7 @@ static void test_misuse_of_idgen(void **unused)
         REFUSED(bk_idgen_check(&wrong[14]), BK_ERROR_BACKOFF),
         REFUSED(bk_idgen_check(&wrong[15]), BK_ERROR_BACKOFF),
         REFUSED(bk_idgen_check(&wrong[16]), BK_ERROR_BACKOFF),
+        REFUSED(bk_idgen_check(&wrong[19]), BK_ERROR_RESERVED),
         REFUSED(bk_idgen_init(NULL, &other), BK_ERROR_NULL),
         REFUSED(bk_idgen_init(&fine, NULL), BK_ERROR_NULL),
         REFUSED(bk_idgen_init(&wrong[0], &other), BK_ERROR_CLIENT),

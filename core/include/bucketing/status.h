@@ -74,7 +74,8 @@ enum bk_status {
 #undef BK_STATUS_ENUM
 };
 
-/* The text of a status: one line, a constant that must not be freed; "unknown status" for any other value. */
+/** The text of a status: one line, a constant that must not be freed; "unknown status" for any other value.
+ */
 const char *bk_status_text(enum bk_status status);
 
 BK_END

@@ -39,9 +39,9 @@ def test_enum_has_the_members_of_the_header(name):
     (bk.Effect, "bk_effect", set()), (bk.Step, "bk_read_step", set()), (bk.BucketStart, "bk_bucket_start", set()),
     (bk.Query, "bk_query", {"starts", "start_count"}), (bk.Action, "bk_action", set()),
     (bk.Outcome, "bk_outcome", set()), (bk.AgentConfig, "bk_agent_config", {"reserved"}),
-    (bk.AgentStats, "bk_agent_stats", set()), (bk.Setting, "bk_setting", set()), (bk.Era, "bk_era", set()),
+    (bk.AgentStats, "bk_agent_stats", set()), (bk.Setting, "bk_setting", {"reserved"}), (bk.Era, "bk_era", set()),
     (bk.EraStart, "bk_era_start", set()), (bk.HistoryState, "bk_history_state", set()),
-    (bk.IdgenConfig, "bk_idgen_config", set()), (bk.IdgenColumn, "bk_idgen_column", set()),
+    (bk.IdgenConfig, "bk_idgen_config", {"reserved"}), (bk.IdgenColumn, "bk_idgen_column", set()),
     (bk.IdgenAction, "bk_idgen_action", set()), (bk.IdgenOutcome, "bk_idgen_outcome", {"columns", "column_count"}),
 ])
 def test_dataclass_has_the_members_of_the_struct(kind, struct, left_out):

@@ -7,6 +7,7 @@
 #ifndef TESTS_LAB_JUDGES_H
 #define TESTS_LAB_JUDGES_H
 
+#include "bucketing/idgen.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "idgen.h"

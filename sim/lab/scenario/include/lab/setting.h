@@ -13,6 +13,7 @@
 
 #include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
+#include "bucketing/idgen.h"
 #include "bucketing/setting.h"
 #include "workload/observed.h"
 

@@ -156,7 +156,7 @@ public interface Core extends Library {
     }
 
     @FieldOrder({"client_id", "batch", "stripes", "stripe", "choice", "lock", "lock_lasts_ns", "lease_ns", "backoff",
-                 "backoff_base_ns", "backoff_cap_ns", "backoff_limit_ns", "attempts", "retries"})
+                 "backoff_base_ns", "backoff_cap_ns", "backoff_limit_ns", "attempts", "retries", "reserved"})
     class IdgenConfig extends Structure {
         public long client_id;
         public int batch, stripes, stripe, choice, lock;
@@ -164,12 +164,13 @@ public interface Core extends Library {
         public int backoff;
         public long backoff_base_ns, backoff_cap_ns, backoff_limit_ns;
         public int attempts, retries;
+        public long[] reserved = new long[4];
     }
 
     /** Opaque: at least as large as struct bk_idgen. */
     @FieldOrder("words")
     class Idgen extends Structure {
-        public long[] words = new long[64];
+        public long[] words = new long[96];
     }
 
     /** columns: the client and the end of each column, alternating. */
