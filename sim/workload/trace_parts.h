@@ -114,6 +114,7 @@ void trace_reader_close(struct trace_reader *reader);
 /* A quote within a quoted field may always be doubled (RFC 4180). With has_backslash, a backslash escapes a
  * quote, a delimiter or a backslash, whether the field is quoted or not. */
 struct csv_dialect {
+    const char *line; /* the form of a log's lines; NULL: there are delimiters */
     char delimiter;
     bool has_backslash;
     bool is_pasted;       /* a table with a rule: fields have no quotes, and no spaces around them */
@@ -138,6 +139,10 @@ struct wl_csv {
  * occurs most often in the first line, unless it is given, and the escape of quotes under which more records
  * are whole. */
 bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error);
+/* The names in the form of a log's lines, as a record; its texts are in the reader's buffer of fields. */
+bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error);
+/* The form that the first lines of a file have, of a log whose times are known; NULL: none. */
+const char *csv_line_of(const char *bytes, size_t size);
 /* Returns false, with an error, when a line does not contain the delimiter of the first line but contains
  * another one that csv_sniff() knows. */
 bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *line, size_t size,
@@ -199,6 +204,8 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size);
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
 
+/* Whether a text is a time as syslog writes it, May 17 10:05:03. */
+bool trace_time_lacks_year(const char *text, size_t size);
 /* Likewise by a pattern of strptime(). */
 bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
@@ -274,7 +281,7 @@ struct trace_columns {
 
 /* Columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
 struct trace_guess {
-    bool is_sure, is_used;
+    bool is_sure, is_used, has_time; /* the time has a usual name */
     char time[sizeof(struct trace_shown)], of_day[sizeof(struct trace_shown)],
         key[sizeof(struct trace_shown)];
 };
@@ -285,7 +292,8 @@ struct trace_table {
     size_t file;         /* index of the file that is being read */
     uint64_t done_bytes; /* total size of the files before it */
     struct wl_csv csv;
-    json_t *object; /* the current one, of a file of JSON */
+    json_t *object;   /* the current one, of a file of JSON */
+    const char *line; /* the form of a log's lines; NULL: no log */
     bool is_json, has_header;
     bool is_usual;               /* comma, and the columns time in ms, key and value alone, in this order */
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */

@@ -23,11 +23,22 @@
 static const struct {
     enum trace_role role;
     const char *name;
-} usual_names[] = {{TRACE_TIME, "timestamp_ms"}, {TRACE_TIME, "timestamp"},  {TRACE_TIME, "time"},
-                   {TRACE_TIME, "ts"},           {TRACE_TIME, "created_at"}, {TRACE_TIME, "created"},
-                   {TRACE_TIME, "datetime"},     {TRACE_TIME, "date"},       {TRACE_TIME, "at"},
-                   {TRACE_TIME, "event_time"},   {TRACE_KEY, "key"},         {TRACE_BYTES, "bytes"},
-                   {TRACE_BYTES, "size"},        {TRACE_COUNT, "count"}};
+} usual_names[] = {{TRACE_TIME, "timestamp_ms"},
+                   {TRACE_TIME, "timestamp"},
+                   {TRACE_TIME, "time"},
+                   {TRACE_TIME, "ts"},
+                   {TRACE_TIME, "created_at"},
+                   {TRACE_TIME, "created"},
+                   {TRACE_TIME, "datetime"},
+                   {TRACE_TIME, "date"},
+                   {TRACE_TIME, "at"},
+                   {TRACE_TIME, "event_time"},
+                   {TRACE_TIME, "__REALTIME_TIMESTAMP"},
+                   {TRACE_KEY, "key"},
+                   {TRACE_KEY, "_HOSTNAME"},
+                   {TRACE_BYTES, "bytes"},
+                   {TRACE_BYTES, "size"},
+                   {TRACE_COUNT, "count"}};
 
 static void add_column(struct trace_columns *columns, enum trace_role role, const char *name, size_t field)
 {
@@ -63,7 +74,7 @@ static bool is_plain(const struct wl_trace_format *format)
     return given.count == 0 && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
            format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
            format->delimiter == '\0' && !format->sort && !format->has_epoch && format->pattern == NULL &&
-           format->year == 0 && format->zone_ns == 0;
+           format->line == NULL && format->year == 0 && format->zone_ns == 0;
 }
 
 void wl_trace_format_clear(struct wl_trace_format *format)
@@ -73,6 +84,7 @@ void wl_trace_format_clear(struct wl_trace_format *format)
     for (size_t i = 0; i < given.count; i++)
         free((char *)(uintptr_t)given.all[i].name);
     free(format->pattern);
+    free(format->line);
     *format = (struct wl_trace_format){0};
 }
 
@@ -156,8 +168,8 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     if (*is_json && (second >= size || bytes[second] != '{'))
         return second >= size || strchr("[]\"", bytes[second]) != NULL
                    ? "a JSON array without objects; write an object per row"
-                   : "a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-                     "CSV";
+                   : "a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+                     "--set trace.line=\"'[{time}] [{level}] {host} {message}'\"";
     for (unsigned line = 0; at < size; line++) {
         static const char field[] = "strategies:"; /* every scenario has it */
         const char *end = memchr(bytes + at, '\n', size - at);
@@ -337,6 +349,7 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
     const char *name = header->fields[key];
     out->is_sure =
         out->is_sure && entities == 1 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
+    out->has_time = known != NULL && date == of_day;
     name_column(header, date, out->time, sizeof out->time);
     name_column(header, of_day, out->of_day, sizeof out->of_day);
     if (date == of_day)
@@ -362,7 +375,7 @@ static bool is_name(const char *field, const char *name, bool is_exact)
 static size_t find(const struct trace_table *table, const char *name, size_t *field)
 {
     *field = table->columns.count;
-    if (table->is_json)
+    if (table->is_json && (trace_json_find(table->object, name) != NULL || strcmp(name, "file") != 0))
         return trace_json_find(table->object, name) != NULL;
     for (int pass = 0; table->has_header && pass < 2; pass++) {
         size_t found = 0;
@@ -375,7 +388,18 @@ static size_t find(const struct trace_table *table, const char *name, size_t *fi
         if (found > 0)
             return found;
     }
-    return column_number(name, field) && *field < table->record.count;
+    if (strcmp(name, "file") == 0)
+        *field = WL_CSV_FIELDS_MAX;
+    return *field == WL_CSV_FIELDS_MAX || (column_number(name, field) && *field < table->record.count);
+}
+
+/* The name of the current file, without its folder and its endings, is the last field of each record. */
+static void put_file_name(struct trace_table *table)
+{
+    const char *path = table->files.paths[table->file], *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    table->record.fields[WL_CSV_FIELDS_MAX] = name;
+    table->record.sizes[WL_CSV_FIELDS_MAX] = strcspn(name, ".");
 }
 
 static const char *usual_name(const struct trace_table *table, enum trace_role role)
@@ -476,8 +500,10 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
     struct wl_csv_record row = {0};
     struct column columns[WL_CSV_FIELDS_MAX] = {0};
     struct sim_error fault = {0};
-    const size_t *time =
-        has(table, TRACE_TIME) && !table->is_json ? &column_of(table, TRACE_TIME)->field : NULL;
+    const struct trace_column *time = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME) : NULL;
+    size_t known = time == NULL ? header->count : time->field;
+    for (size_t i = 0; time != NULL && table->is_json && i < header->count; i++)
+        known = strcmp(header->fields[i], time->name) == 0 ? i : known;
     bool ok = true;
     csv->fields = (struct csv_buffer){0};
     trace_reader_mark(&csv->reader);
@@ -501,7 +527,9 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
         *error = fault;
         return false;
     }
-    choose(header, columns, time, &table->guess);
+    choose(header, columns, known < header->count ? &known : NULL, &table->guess);
+    if (table->files.count > 1 && !table->guess.is_sure) /* a file of each key */
+        snprintf(table->guess.key, sizeof table->guess.key, "file");
     return true;
 }
 
@@ -510,7 +538,7 @@ static void list_known(const struct trace_table *table, struct trace_columns *ou
 {
     const struct trace_guess *guess = &table->guess;
     struct wl_trace_columns columns = table->format->columns;
-    if (guess->is_used && columns.time == NULL) {
+    if (guess->is_used && columns.time == NULL && !guess->has_time) {
         columns.time = (char *)(uintptr_t)guess->time;
         columns.time_of_day = guess->of_day[0] == '\0' ? NULL : (char *)(uintptr_t)guess->of_day;
     }
@@ -654,8 +682,8 @@ static bool has_header(const struct trace_table *table, const struct trace_colum
     bool are_numbers = given->count > 0;
     for (size_t i = 0; i < given->count; i++)
         are_numbers = are_numbers && column_number(given->all[i].name, &index);
-    if (table->format->header != WL_HEADER_AUTO || !are_numbers)
-        return table->format->header != WL_HEADER_NO;
+    if (table->line != NULL || table->format->header != WL_HEADER_AUTO || !are_numbers)
+        return table->line != NULL || table->format->header != WL_HEADER_NO;
     return given->counts[TRACE_TIME] == 0 || !column_number(given->all[0].name, &index) ||
            index >= table->record.count ||
            trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
@@ -677,6 +705,7 @@ static bool fail_fields(const struct trace_table *table, struct sim_error *error
 static bool next_record(struct trace_table *table, struct sim_error *error)
 {
     struct wl_csv_record *record = &table->record;
+    put_file_name(table);
     if (!table->is_json) {
         if (!wl_csv_next(&table->csv, record, error))
             return false;
@@ -781,10 +810,13 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     struct trace_columns given;
     const char *missing;
     size_t found, field;
-    if (!csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
+    if (table->line == NULL &&
+        !csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
         return false;
     trace_reader_mark(&table->csv.reader);
-    if (!wl_csv_next(&table->csv, &table->record, error))
+    if (table->line != NULL)
+        table->csv.dialect = (struct csv_dialect){.line = table->line};
+    if (!(table->line != NULL ? csv_line_names : wl_csv_next)(&table->csv, &table->record, error))
         return false;
     if (table->record.count == 0)
         return trace_fail(trace_table_path(table), 1, error,
@@ -861,7 +893,10 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     if (!trace_reader_open(table->files.paths[file], "trace", &table->csv.reader, error))
         return false;
     const char *bytes = trace_reader_peek(&table->csv.reader, &size);
-    const char *foreign = sniff(bytes, size, &table->is_json);
+    table->line = format->line != NULL               ? format->line
+                  : format->layout == WL_LAYOUT_AUTO ? csv_line_of(bytes, size)
+                                                     : NULL;
+    const char *foreign = table->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
     const char *end = memchr(bytes, '\n', size);
@@ -889,14 +924,6 @@ static bool advance(struct trace_table *table, bool *more, struct sim_error *err
     }
 }
 
-/* Whether a text is a time as syslog writes it, May 17 10:05:03. */
-static bool lacks_year(const char *text, size_t size)
-{
-    char dated[PATTERN_BYTES];
-    const int bytes = snprintf(dated, sizeof dated, "%.*s 2000", (int)size, text);
-    return size < sizeof dated / 2 && trace_time_kind(dated, (size_t)bytes) == WL_TIME_WORDS;
-}
-
 static bool read_time(struct trace_table *table, const struct trace_column *column, int64_t *out_ns,
                       struct sim_error *error)
 {
@@ -915,7 +942,7 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
                     "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, "
                     "%s]}",
                     name, trace_show(text, size).text, name);
-    if (table->time == WL_TIME_AUTO && lacks_year(text, size))
+    if (table->time == WL_TIME_AUTO && trace_time_lacks_year(text, size))
         return FAIL(table, error,
                     "%s '%s' has no year; say it with --set trace.year=YEAR, or by 'year' under trace", name,
                     trace_show(text, size).text);
@@ -1153,14 +1180,16 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         snprintf(buffer, size, "%s", table->is_json ? "JSON" : "CSV");
         return;
     }
-    if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
+    if (table->line != NULL)
+        fprintf(stream, "a log of lines %s", table->line);
+    else if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
         fputs(table->is_json       ? "JSON"
               : dialect->is_pasted ? "a table pasted from a terminal"
                                    : "CSV with tabs",
               stream);
     else
         fprintf(stream, "CSV with '%c'", dialect->delimiter);
-    if (!table->is_json)
+    if (!table->is_json && table->line == NULL)
         fprintf(stream, "%s%s", table->has_header ? "" : " without a header",
                 dialect->has_backslash ? " and backslashes" : "");
     if (table->files.count > 1)
@@ -1179,6 +1208,105 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         fprintf(stream, "; not used: %s", table->unused);
     fclose(stream);
     buffer[size - 1] = '\0';
+}
+
+static void put_list(const struct trace_table *table, enum trace_role role, const char *name, FILE *stream)
+{
+    const struct trace_column *columns = column_of(table, role);
+    const size_t count = table->columns.counts[role],
+                 days = role == TRACE_TIME ? table->columns.counts[TRACE_TIME_OF_DAY] : 0;
+    for (size_t i = 0; i < count + days; i++)
+        fprintf(stream, "%s%s%s%s",
+                i > 0      ? ", "
+                : role > 0 ? ", "
+                           : "",
+                i > 0 ? "" : name,
+                i > 0              ? ""
+                : count + days > 1 ? ": ["
+                                   : ": ",
+                (i < count ? columns : column_of(table, TRACE_TIME_OF_DAY))[i < count ? i : 0].name);
+    fputs(count + days > 1 ? "]" : "", stream);
+}
+
+/* What a column of the file is understood as. */
+static void put_meaning(const struct trace_table *table, size_t field, const char *name, FILE *stream)
+{
+    static const char *const meanings[TRACE_ROLES] = {"time",  "time of day", "key",    "bytes",
+                                                      "count", "bytes of",    "arrived"};
+    const struct trace_columns *columns = &table->columns;
+    size_t i = 0;
+    while (i < columns->count &&
+           (table->is_json ? strcmp(columns->all[i].name, name) != 0 : columns->all[i].field != field))
+        i++;
+    fputs(i == columns->count ? "not used" : meanings[columns->all[i].role], stream);
+    if (i < columns->count && columns->all[i].role == TRACE_TIME)
+        put_time_text(table, stream);
+    fputc('\n', stream);
+}
+
+/* The names of the columns and the fields of the first row, which are read again from the file's begin. */
+static bool read_sample(struct trace_table *table, struct wl_csv_record *header, struct csv_buffer *names,
+                        struct wl_csv_record *row, struct sim_error *error)
+{
+    struct wl_csv *csv = &table->csv;
+    trace_reader_close(&csv->reader);
+    if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error))
+        return false;
+    if (table->is_json) {
+        if (!trace_json_next(&csv->reader, &table->object, &row->line, error))
+            return false;
+        if (!put_names(table->object, "", NESTED_MOST, names, header))
+            return sim_fail_memory(error);
+        set_names(names, header);
+        return put_values(table, header->count, name_in_header, header, row) || sim_fail_memory(error);
+    }
+    if (table->has_header) {
+        if (!(table->line != NULL ? csv_line_names : wl_csv_next)(csv, header, error))
+            return false;
+        *names = csv->fields;
+        csv->fields = (struct csv_buffer){0};
+    }
+    return wl_csv_next(csv, row, error);
+}
+
+char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error)
+{
+    enum { SHOWN = 30 };
+    struct trace_table table;
+    struct wl_csv_record header = {0}, row = {0};
+    struct csv_buffer names = {0};
+    char *text = NULL;
+    size_t size;
+    bool ok =
+        trace_table_open(&table, path, format, error) && read_sample(&table, &header, &names, &row, error);
+    FILE *stream = ok ? open_memstream(&text, &size) : NULL;
+    if (stream != NULL) {
+        fprintf(stream, "  %-*s  %-*s  %s\n", SHOWN, "column", SHOWN, "first value", "understood as");
+        for (size_t i = 0; i < row.count; i++) {
+            char number[24];
+            snprintf(number, sizeof number, "%zu", i + 1);
+            const char *name = table.has_header || table.is_json ? header.fields[i] : number;
+            const char *value = row.fields[i] == NULL ? "" : row.fields[i];
+            fprintf(stream, "  %-*s  %-*.*s  ", SHOWN, trace_show(name, strlen(name)).text, SHOWN, SHOWN,
+                    trace_show(value, strlen(value)).text);
+            put_meaning(&table, i, name, stream);
+        }
+        fputs("\n  columns: {", stream);
+        static const char *const roles[TRACE_ROLES] = {"time",  NULL,       "key",    "bytes",
+                                                       "count", "bytes_of", "arrived"};
+        for (enum trace_role role = TRACE_TIME; role < TRACE_ROLES; role++) {
+            if (roles[role] != NULL)
+                put_list(&table, role, roles[role], stream);
+        }
+        fprintf(stream, format->pattern != NULL ? "}, time_format: '%s'\n" : "}, time: %s\n",
+                format->pattern != NULL ? format->pattern : wl_trace_time_option(table.time));
+        ok = fclose(stream) == 0;
+    }
+    if (ok && stream == NULL)
+        sim_fail_memory(error);
+    free(names.bytes);
+    trace_table_close(&table);
+    return text;
 }
 
 void trace_table_close(struct trace_table *table)

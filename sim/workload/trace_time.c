@@ -216,6 +216,13 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
     return false;
 }
 
+bool trace_time_lacks_year(const char *text, size_t size)
+{
+    char dated[DATE_SIZE];
+    const int bytes = snprintf(dated, sizeof dated, "%.*s 2000", (int)size, text);
+    return size < sizeof dated / 2 && trace_time_kind(dated, (size_t)bytes) == WL_TIME_WORDS;
+}
+
 bool wl_trace_pattern_is(const char *text)
 {
     const char *at = strchr(text, '%');

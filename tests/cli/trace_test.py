@@ -374,6 +374,34 @@ class TraceTest(ProgramTest):
             told = self.good("trace", "iot.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
             self.assertIn("9 rows of 3 keys, 2026-01-01T00:00:10Z to 2026-01-01T00:00:18Z", told)
 
+    def test_lines_of_logs_are_read_and_columns_are_explained(self):
+        line = '%s - - [17/May/2015:10:0%d:03 +0000] "GET /\\"a HTTP/1.1" 200 %s'
+        self.write("access.log", "".join(line % row + ' "-" "x y"\n' for row in (("a", 5, "7"), ("b", 6, "-"))))
+        self.write("common.log", "".join(line % row + "\n" for row in (("a", 5, "7"), ("b", 6, "-"))))
+        for name in ("access.log", "common.log"):
+            told = self.good_json("trace", name, "--json", "--quiet")
+            self.assertEqual((told["rows"], told["keys"], told["bytes"]), (2, 2, 7))
+            self.assertEqual(told["last"], "2015-05-17T10:06:03Z")
+        self.write("sys.log", "May  7 10:05:03 web1 sshd[1]: in\nMay 17 10:05:03 web2 kernel: [1] x\n")
+        self.assertIn("has no year; say it", self.bad(2, "trace", "sys.log"))
+        told = self.good_json("trace", "sys.log", "--json", "--quiet", "--set", "trace.year=2015")
+        self.assertEqual((told["first"], told["keys"]), ("2015-05-07T10:05:03Z", 2))
+        self.write("own.log", "2026-01-01 01:00 [a] x\n2026-01-01 02:00 [b] y\n")
+        shown = self.good("trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who",
+                          "--set", "trace.timezone=+01:00", "--explain", "--quiet")
+        for wanted in (r"who +a +key\n", r"text +x +not used\n", r"columns: {time: time, key: who}, time: iso\n",
+                       "2 rows of 2 keys, 2026-01-01T00:00:00Z"):
+            self.assertRegex(shown, wanted)
+        self.write("own.log", "2026-01-01 01:00 [a] x\n\tat line\n")
+        self.assertIn("own.log:2: the line has not the form ", self.bad(
+            2, "trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who", "--quiet"))
+        os.mkdir(os.path.join(self.folder, "keys"))
+        for key in ("a", "b"):
+            self.write(f"keys/{key}.csv", "time,value\n2026-01-01,1\n")
+        said = self.bad(2, "trace", "keys")
+        self.assertEqual(self.good_json("trace", "keys", "--json", "--quiet", *shlex.split(
+            said[said.index("--columns"):]))["keys"], 2)
+
     def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(self):
         minutes = (0, 5, 365)
         forms = {"iso": ("2026-03-01", lambda m: f"{10 + m // 60}:{m % 60:02}:00"),

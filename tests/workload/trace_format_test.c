@@ -498,11 +498,11 @@ static void test_files_of_another_kind_are_named(void **state)
         {"[[1767225600, \"a\"]]\n", AS_IS,
          ":1: this is a JSON array without objects; write an object per row"},
         {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-         "CSV"},
+         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
         {"[2026-03-01T04:47:44Z] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-         "CSV"},
+         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
         {" [\n  \"a\"]\n", AS_IS, ":1: this is a JSON array without objects; write an object per row"},
         {"[{\"time\": 1767225600, \"key\": \"a\"},\n {\"time\": 1,\n  \"key\": x}]\n", AS_IS,
          ":2: not JSON; write one object per line"},

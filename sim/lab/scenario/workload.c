@@ -483,6 +483,16 @@ static bool read_pattern(struct lab_reader *reader, const struct lab_field *fiel
             lab_fail_value(reader, node, "%s", "not a form of times; write one such as '%d/%m/%Y %H:%M:%S'"));
 }
 
+static bool read_line(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    struct wl_trace_format *format = &((struct lab_scenario *)out)->trace_format;
+    return lab_read_text(reader, field, node, &format->line) &&
+           (wl_trace_line_is(format->line) ||
+            lab_fail_value(reader, node,
+                           "not the form of a line; write one such as '[{time}] {host} {message}'"));
+}
+
 static bool read_zone(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
 {
@@ -510,6 +520,8 @@ const struct lab_table lab_trace_table = {
                {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
                {"time_format", read_pattern, LAB_FROM(0, PATTERN_BYTES_MAX),
                 .range = "how times are written, in the letters of strptime()"},
+               {"line", read_line, LAB_FROM(0, NAME_BYTES_MAX),
+                .range = "the form of a log's lines, with the names of its fields in braces"},
                {"year", lab_read_whole32, LAB_IN(trace_format.year), LAB_FROM(1970, 2261)},
                {.name = "timezone", .read = read_zone}, {.name = "epoch", .read = read_epoch},
                {.name = "delimiter", .read = read_delimiter},
