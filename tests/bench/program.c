@@ -365,6 +365,87 @@ bool bench_tune_first(const struct bench_case *bench, const struct bench_context
     return true;
 }
 
+/* Starts bucketlab_queue_trace on the scenario of the case; NULL when that fails. */
+static FILE *start_queue_trace(const struct bench_case *bench, const struct bench_context *context,
+                               struct bench_result *result)
+{
+    char path[PATH_SIZE_MAX], command[3 * PATH_SIZE_MAX];
+    if (bench->rows == 0) {
+        snprintf(path, sizeof path, "%s/scenarios/%s", context->source,
+                 context->is_quick ? "idgen-backoff.yaml" : bench->scenario);
+    } else {
+        snprintf(path, sizeof path, "%s/%s.yaml", context->folder, bench->name);
+        FILE *out = fopen(path, "w");
+        if (out != NULL)
+            bench_write_scenario(bench, bench_size(context, bench->rows, 1e3),
+                                 bench_size(context, bench->keys, 1e2), out);
+        if (out == NULL || fclose(out) != 0) {
+            bench_fail(result, "%s cannot be written", path);
+            return NULL;
+        }
+    }
+    const int length =
+        snprintf(command, sizeof command, "'%s' '%s' %u", BENCH_QUEUE_TRACE, path, result->run_count);
+    if (bench->lookahead_us > 0)
+        snprintf(command + length, sizeof command - (size_t)length, " %u000", bench->lookahead_us);
+    FILE *told = popen(command, "r");
+    if (told == NULL)
+        bench_fail(result, "%s cannot be started", BENCH_QUEUE_TRACE);
+    return told;
+}
+
+/* Runs bucketlab_queue_trace. Reads the first number of the first line, and the numbers of the line of each
+ * round. */
+static bool trace_queue(const struct bench_case *bench, const struct bench_context *context, uint32_t numbers,
+                        double *first, double (*rounds)[4], struct bench_result *result)
+{
+    char line[256];
+    FILE *told = start_queue_trace(bench, context, result);
+    if (told == NULL)
+        return false;
+    *first = fgets(line, sizeof line, told) != NULL ? strtod(line, NULL) : 0;
+    for (uint32_t i = 0; i < result->run_count && fgets(line, sizeof line, told) != NULL; i++) {
+        char *at = line;
+        for (uint32_t number = 0; number < numbers; number++)
+            rounds[i][number] = strtod(at, &at);
+    }
+    const bool is_fine = pclose(told) == 0;
+    note_children(result);
+    return is_fine ? true : bench_fail(result, "%s failed", BENCH_QUEUE_TRACE);
+}
+
+/* The cluster engine with a ladder queue, compared with its own queue: ns per operation of the queue alone,
+ * or seconds of the run; or the share of our queue in the time of the run, in percent. */
+bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result)
+{
+    double operations, rounds[BENCH_RUNS_MAX][4];
+    if (!trace_queue(bench, context, 4, &operations, rounds, result))
+        return false;
+    const bool is_run = strcmp(bench->unit, "s") == 0, is_share = strcmp(bench->unit, "%") == 0;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double *pair = is_run ? rounds[i] + 2 : rounds[i], unit = is_run ? 1 : 1e9 / operations;
+        if (is_share)
+            result->runs[i].value = 100 * rounds[i][0] / rounds[i][2];
+        else
+            result->runs[i] = (struct bench_sample){pair[1] * unit, pair[0] * unit, pair[1] / pair[0]};
+    }
+    return true;
+}
+
+/* Seconds by the clock in which two threads handle the events of a run in conservative windows, compared with
+ * one thread. */
+bool bench_windows(const struct bench_case *bench, const struct bench_context *context,
+                   struct bench_result *result)
+{
+    double events, rounds[BENCH_RUNS_MAX][4];
+    if (!trace_queue(bench, context, 2, &events, rounds, result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count; i++)
+        result->runs[i] = (struct bench_sample){rounds[i][1], rounds[i][0], rounds[i][0] / rounds[i][1]};
+    return true;
+}
+
 static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
                        double *store_s, struct bench_result *result)
 {
