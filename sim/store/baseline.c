@@ -48,9 +48,7 @@ bool store_baselines_save(struct store *store, struct store_baseline *baselines,
                           struct sim_error *error)
 {
     assert(store->mode == STORE_WRITE);
-    int64_t *runs = calloc(count > 0 ? count : 1, sizeof *runs);
-    if (runs == NULL)
-        return sim_fail_memory(error);
+    int64_t *runs = g_new0(int64_t, count);
     bool is_new, fine = store_begin(store, &is_new, error);
     for (size_t i = 0; fine && i < count; i++)
         fine = save_one(store, &baselines[i], &runs[i], error);

@@ -8,33 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bucketing/hash.h"
-#include "kernel/grow.h"
 #include "lab/sweep.h"
 #include "private.h"
 #include "store/store.h"
-
-/* A digest of everything stored about a run that is not a job, by which the run is found in another
- * database. */
-struct mark {
-    lab_wide hash;
-    int64_t run;
-};
 
 /* A run to copy, and the job of a sweep to which it belongs, if any, with the sweep's number in the source
  * and in the target. */
 struct item {
     int64_t run, sweep, job, point;
-};
-
-struct items {
-    struct item *items;
-    size_t count, capacity;
-};
-
-struct marks {
-    struct mark *items;
-    size_t count, capacity;
 };
 
 struct merge {
@@ -85,33 +66,26 @@ static bool check_sources(struct store *into, struct store *const *sources, size
     return true;
 }
 
-/* Over all columns except the first, which is the run's number. */
-static struct mark mark_of(sqlite3_stmt *statement)
+/* Everything stored about a run that is not a job, except its number, by which the run is found in another
+ * database: a digest of all columns but the first. */
+static char *key_of(sqlite3_stmt *statement)
 {
-    struct mark mark = {.run = sqlite3_column_int64(statement, 0)};
-    int columns = sqlite3_column_count(statement);
-    for (int i = 1; i < columns; i++) {
-        uint64_t part[4] = {(uint64_t)(mark.hash >> 64), (uint64_t)mark.hash,
-                            (uint64_t)sqlite3_column_type(statement, i), 0};
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    for (int i = 1; i < sqlite3_column_count(statement); i++) {
         const void *text = sqlite3_column_text(statement, i);
-        int size = sqlite3_column_bytes(statement, i);
-        part[3] = bk_murmur3_128(text, (size_t)size, 1).h1;
-        part[2] += bk_murmur3_128(text, (size_t)size, 2).h2;
-        struct bk_hash128 hash = bk_murmur3_128(part, sizeof part, (uint64_t)size);
-        mark.hash = (lab_wide)hash.h1 << 64 | hash.h2;
+        const int part[] = {sqlite3_column_type(statement, i), sqlite3_column_bytes(statement, i)};
+        g_checksum_update(sum, (const guchar *)part, sizeof part);
+        g_checksum_update(sum, text, part[1]);
     }
-    return mark;
+    char *key = g_strdup(g_checksum_get_string(sum));
+    g_checksum_free(sum);
+    return key;
 }
 
-static int by_mark(const void *a, const void *b)
-{
-    const struct mark *one = a, *other = b;
-    if (one->hash != other->hash)
-        return one->hash > other->hash ? 1 : -1;
-    return (one->run > other->run) - (one->run < other->run);
-}
-
-static bool mark_runs(struct store *store, struct marks *marks, struct sim_error *error)
+/* Counts the runs with each key or, if `items` is not NULL, lists those that are not among the counted ones,
+ * each of which stands for one run: a run that was stored twice in the source is copied twice. */
+static bool visit_plain(struct merge *merge, struct store *store, GHashTable *counts, GArray *items,
+                        struct sim_error *error)
 {
     sqlite3_stmt *statement;
     struct store_row row;
@@ -119,45 +93,24 @@ static bool mark_runs(struct store *store, struct marks *marks, struct sim_error
          fine = store_query(store, "SELECT * FROM run WHERE run NOT IN (SELECT run FROM sweep_job)", 0, NULL,
                             &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (!sim_grow(&marks->items, &marks->capacity, marks->count + 1, sizeof *marks->items)) {
-            fine = sim_fail_memory(error);
-            break;
-        }
-        marks->items[marks->count++] = mark_of(statement);
+        char *key = key_of(statement);
+        const size_t count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, key));
+        const struct item item = {.run = store_take_integer(&row)};
+        if (items != NULL && count == 0)
+            g_array_append_val(items, item);
+        merge->told->found += items != NULL && count > 0;
+        g_hash_table_replace(counts, key, GSIZE_TO_POINTER(items == NULL ? count + 1 : count - (count > 0)));
     }
     sqlite3_finalize(statement);
-    if (fine && marks->count > 0)
-        qsort(marks->items, marks->count, sizeof *marks->items, by_mark);
     return fine;
 }
 
-static bool add_item(struct items *items, const struct item *item, struct sim_error *error)
+static bool list_plain(struct merge *merge, GArray *items, struct sim_error *error)
 {
-    if (!sim_grow(&items->items, &items->capacity, items->count + 1, sizeof *items->items))
-        return sim_fail_memory(error);
-    items->items[items->count++] = *item;
-    return true;
-}
-
-/* A run that was stored twice in the source is copied twice. */
-static bool list_plain(struct merge *merge, struct items *items, struct sim_error *error)
-{
-    struct marks there = {0}, here = {0};
-    bool fine = mark_runs(merge->from, &there, error) && mark_runs(merge->into, &here, error);
-    size_t found = 0;
-    for (size_t i = 0; fine && i < there.count; i++) {
-        const struct mark *mark = &there.items[i];
-        while (found < here.count && here.items[found].hash < mark->hash)
-            found++;
-        if (found < here.count && here.items[found].hash == mark->hash) {
-            found++;
-            merge->told->found++;
-        } else {
-            fine = add_item(items, &(struct item){.run = mark->run}, error);
-        }
-    }
-    free(there.items);
-    free(here.items);
+    GHashTable *counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const bool fine = visit_plain(merge, merge->into, counts, NULL, error) &&
+                      visit_plain(merge, merge->from, counts, items, error);
+    g_hash_table_destroy(counts);
     return fine;
 }
 
@@ -263,7 +216,7 @@ static bool find_sweep(struct merge *merge, const struct store_work_row *there, 
 }
 
 /* Adds the jobs of a sweep that the target does not have. Both lists are in the order of jobs. */
-static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct items *items,
+static bool list_jobs(struct merge *merge, int64_t there, int64_t here, GArray *items,
                       struct sim_error *error)
 {
     static const char of_sweep[] = "sweep = ?1 ORDER BY job";
@@ -277,7 +230,8 @@ static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct i
         while (at < found_count && found[at].job < job->job)
             at++;
         if (at == found_count || found[at].job != job->job) {
-            fine = add_item(items, &(struct item){job->run, here, job->job, job->point}, error);
+            const struct item item = {job->run, here, job->job, job->point};
+            g_array_append_val(items, item);
             continue;
         }
         merge->told->found++;
@@ -294,7 +248,7 @@ static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct i
     return fine;
 }
 
-static bool list_sweeps(struct merge *merge, struct items *items, struct sim_error *error)
+static bool list_sweeps(struct merge *merge, GArray *items, struct sim_error *error)
 {
     struct store_work_row *rows;
     size_t count;
@@ -307,12 +261,12 @@ static bool list_sweeps(struct merge *merge, struct items *items, struct sim_err
     return fine;
 }
 
-static bool copy_items(struct merge *merge, const struct items *items, struct sim_error *error)
+static bool copy_items(struct merge *merge, const GArray *items, struct sim_error *error)
 {
     if (merge->progress != NULL)
-        merge->progress->total += items->count;
-    for (size_t i = 0; i < items->count; i++) {
-        const struct item *item = &items->items[i];
+        merge->progress->total += items->len;
+    for (guint i = 0; i < items->len; i++) {
+        const struct item *item = &g_array_index(items, struct item, i);
         struct store_job_row job = {.sweep = item->sweep, .job = item->job, .point = item->point};
         if (lab_is_stopped(merge->progress))
             return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was merged");
@@ -326,7 +280,7 @@ static bool copy_items(struct merge *merge, const struct items *items, struct si
     return true;
 }
 
-static int by_run(const void *a, const void *b)
+static gint by_run(gconstpointer a, gconstpointer b)
 {
     int64_t one = ((const struct item *)a)->run, other = ((const struct item *)b)->run;
     return (one > other) - (one < other);
@@ -334,12 +288,11 @@ static int by_run(const void *a, const void *b)
 
 static bool merge_one(struct merge *merge, struct sim_error *error)
 {
-    struct items items = {0};
-    bool fine = list_plain(merge, &items, error) && list_sweeps(merge, &items, error);
-    if (fine && items.count > 0)
-        qsort(items.items, items.count, sizeof *items.items, by_run);
-    fine = fine && copy_items(merge, &items, error);
-    free(items.items);
+    GArray *items = g_array_new(FALSE, FALSE, sizeof(struct item));
+    bool fine = list_plain(merge, items, error) && list_sweeps(merge, items, error);
+    g_array_sort(items, by_run);
+    fine = fine && copy_items(merge, items, error);
+    g_array_free(items, TRUE);
     for (int i = 0; i < STORE_TABLE_COUNT; i++) {
         sqlite3_finalize(merge->selects[i]);
         sqlite3_finalize(merge->inserts[i]);
@@ -394,10 +347,7 @@ bool store_list_sweeps(struct store *store, struct store_sweep_row **out, size_t
     *count = 0;
     bool fine = store->db == NULL ||
                 store_rows_find(store, STORE_SWEEP, "1 ORDER BY sweep", 0, NULL, &rows, &found, error);
-    if (fine && found > 0) {
-        *out = calloc(found, sizeof **out);
-        fine = *out != NULL || sim_fail_memory(error);
-    }
+    *out = g_new0(struct store_sweep_row, found);
     for (size_t i = 0; fine && i < found; i++) {
         struct store_sweep_row *made = &(*out)[(*count)++];
         *made = (struct store_sweep_row){.sweep = rows[i].sweep,

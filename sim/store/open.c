@@ -445,22 +445,11 @@ bool store_open_with(const char *path, enum store_mode mode, const struct store_
     *out = NULL;
     if (*path == '\0')
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the database has no name; name a file with --db");
-    struct store *store = calloc(1, sizeof *store);
-    size_t size = strlen(path) + 1;
-    if (store != NULL) {
-        store->path = malloc(size);
-        store->file = malloc(size + 2);
-    }
-    if (store == NULL || store->path == NULL || store->file == NULL) {
-        store_close(store);
-        return sim_fail_memory(error);
-    }
-    memcpy(store->path, path, size);
+    struct store *store = g_new0(struct store, 1);
+    store->path = g_strdup(path);
     /* Some names have a special meaning for SQLite, such as ":memory:", but none that begins with a
      * folder. */
-    size_t prefix = *path == '/' ? 0 : 2;
-    memcpy(store->file, "./", prefix);
-    memcpy(store->file + prefix, path, size);
+    store->file = g_strconcat(*path == '/' ? "" : "./", path, NULL);
     store->mode = mode;
     store->options = *options;
     if (!open_existing(store, error)) {

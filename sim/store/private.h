@@ -7,6 +7,7 @@
 #ifndef STORE_PRIVATE_H
 #define STORE_PRIVATE_H
 
+#include <glib.h>
 #include <sqlite3.h>
 
 #include "store/store.h"
@@ -218,7 +219,7 @@ bool store_rows_save(struct store *store, enum store_table_id table, int64_t own
 struct store_row {
     sqlite3_stmt *statement;
     int column;
-    bool is_damaged, is_out_of_memory;
+    bool is_damaged;
 };
 char *store_take_text(struct store_row *row); /* malloc'ed; NULL for NULL */
 int64_t store_take_integer(struct store_row *row);

@@ -3,13 +3,13 @@
  * when they are loaded. Written here is what is no plain column: criteria, settings, the bins of histograms
  * and the marks of an event log. */
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/grow.h"
 #include "lab/setting.h"
 #include "private.h"
 
@@ -253,52 +253,29 @@ static const struct {
 #define ALWAYS_COUNT 5
 #define PLACE_COUNT  (sizeof places / sizeof *places)
 
-/* The digits of three numbers of 64 bits, their quotes, commas and brackets. */
-#define BIN_TEXT_MAX 72
-
 /* JSON numbers have 63 bits in SQLite; a larger one is a string of digits, as in other columns. */
-static char *write_whole(char *at, uint64_t value)
+static void put_whole(GString *text, uint64_t value, char after)
 {
-    char digits[20], *begin = digits + sizeof digits;
-    const bool is_text = value > INT64_MAX;
-    do
-        *--begin = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    const size_t length = (size_t)(digits + sizeof digits - begin);
-    *at = '"';
-    memcpy(at + is_text, begin, length);
-    at += is_text + length;
-    *at = '"';
-    return at + is_text;
+    const char *quote = value > INT64_MAX ? "\"" : "";
+    g_string_append_printf(text, "%s%" PRIu64 "%s%c", quote, value, quote, after);
 }
 
-/* Returns the bins as JSON, in order of size: [[size, count, weight], ...]. The caller must free the text.
- * NULL: out of memory. */
+/* Returns the bins as JSON, in order of size: [[size, count, weight], ...]. NULL: out of memory. */
 static char *write_bins(const struct lab_histogram *histogram)
 {
     size_t count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    char *text = malloc(count * BIN_TEXT_MAX + sizeof "[]"), *at = text;
-    if (text == NULL || (bins == NULL && histogram->used > 0)) {
-        free(bins);
-        free(text);
+    if (bins == NULL && histogram->used > 0)
         return NULL;
-    }
-    *at++ = '[';
+    GString *text = g_string_new("[");
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            *at++ = ',';
-        *at++ = '[';
-        at = write_whole(at, bins[i].size);
-        *at++ = ',';
-        at = write_whole(at, bins[i].count);
-        *at++ = ',';
-        at = write_whole(at, bins[i].weight);
-        *at++ = ']';
+        g_string_append(text, i > 0 ? ",[" : "[");
+        put_whole(text, bins[i].size, ',');
+        put_whole(text, bins[i].count, ',');
+        put_whole(text, bins[i].weight, ']');
     }
     free(bins);
-    strcpy(at, "]");
-    return text;
+    return g_string_free(g_string_append_c(text, ']'), FALSE);
 }
 
 static bool save_histograms(struct store *store, int64_t id, const struct lab_strategy_result *result,
@@ -333,51 +310,31 @@ static struct lab_histogram *find_place(struct lab_strategy_result *result, cons
 /* Reads a number, with or without quotes, and the character after it. */
 static bool read_whole(const char **at, char after, uint64_t *value)
 {
-    const char *text = *at;
-    const bool is_text = *text == '"';
-    uint64_t sum = 0;
-    text += is_text;
-    const char *begin = text;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        const unsigned digit = (unsigned)(*text - '0');
-        if (sum > (UINT64_MAX - digit) / 10)
-            return false;
-        sum = sum * 10 + digit;
-    }
-    if (text == begin || (is_text && *text++ != '"') || *text++ != after)
+    const bool is_text = **at == '"';
+    const char *begin = *at + is_text;
+    char *end;
+    errno = 0;
+    *value = g_ascii_strtoull(begin, &end, 10);
+    if (!g_ascii_isdigit(*begin) || errno != 0 || (is_text && *end++ != '"') || *end++ != after)
         return false;
-    *at = text;
-    *value = sum;
+    *at = end;
     return true;
 }
 
-/* Reads what write_bins() writes. bins: room for as many as the text has closing brackets. */
-static bool read_bins(const char *text, struct lab_bin *bins, size_t *count)
+/* Reads what write_bins() writes. bins: of struct lab_bin. */
+static bool read_bins(const char *text, GArray *bins)
 {
-    *count = 0;
     if (*text++ != '[')
         return false;
-    for (bool more = *text != ']'; more; (*count)++) {
-        struct lab_bin *bin = &bins[*count];
-        if (*text++ != '[' || !read_whole(&text, ',', &bin->size) || !read_whole(&text, ',', &bin->count) ||
-            !read_whole(&text, ']', &bin->weight))
+    for (bool more = *text != ']'; more; text += more) {
+        struct lab_bin bin;
+        if (*text++ != '[' || !read_whole(&text, ',', &bin.size) || !read_whole(&text, ',', &bin.count) ||
+            !read_whole(&text, ']', &bin.weight))
             return false;
+        g_array_append_val(bins, bin);
         more = *text == ',';
-        text += more;
     }
     return strcmp(text, "]") == 0;
-}
-
-static bool load_bins(struct store *store, const char *text, struct lab_bin **out, size_t *count,
-                      struct sim_error *error)
-{
-    size_t most = 0;
-    for (const char *at = text; (at = strchr(at, ']')) != NULL; at++)
-        most++;
-    *out = calloc(most + 1, sizeof **out);
-    if (*out == NULL)
-        return sim_fail_memory(error);
-    return read_bins(text, *out, count) || store_fail_damaged(store, "bins that no run has", error);
 }
 
 /* Detects flipped bits, which SQLite does not: the statistics that were stored must follow from the bins,
@@ -411,16 +368,17 @@ static bool load_histogram(struct store *store, const struct store_histogram_row
 {
     bool is_latency;
     struct lab_histogram *histogram = find_place(result, row->state, row->unit, &is_latency);
-    struct lab_bin *bins = NULL;
-    size_t count = 0;
+    GArray *bins = g_array_new(FALSE, FALSE, sizeof(struct lab_bin));
+    struct lab_bin *first;
     bool fine = (histogram != NULL || store_fail_damaged(store, "an unknown histogram", error)) &&
-                load_bins(store, row->bins, &bins, &count, error);
-    if (fine && !agree(bins, count, &row->figures))
+                (read_bins(row->bins, bins) || store_fail_damaged(store, "bins that no run has", error));
+    first = (struct lab_bin *)(void *)bins->data;
+    if (fine && !agree(first, bins->len, &row->figures))
         fine = store_fail_damaged(store, "a histogram that does not add up", error);
-    if (fine && !lab_histogram_restore(histogram, bins, count, &row->figures))
+    if (fine && !lab_histogram_restore(histogram, first, bins->len, &row->figures))
         fine = sim_fail_memory(error);
     *loaded += fine && !is_latency;
-    free(bins);
+    g_array_free(bins, TRUE);
     return fine;
 }
 
@@ -448,9 +406,7 @@ static bool save_events(struct store *store, int64_t id, const struct lab_event_
         return true;
     /* Written in little-endian order on every machine. */
     struct store_event_row row = {.log = *events, .marks.size = events->mark_count * MARK_BYTES};
-    row.marks.bytes = malloc(row.marks.size + 1);
-    if (row.marks.bytes == NULL)
-        return sim_fail_memory(error);
+    row.marks.bytes = g_malloc(row.marks.size + 1);
     for (size_t i = 0; i < row.marks.size; i++)
         row.marks.bytes[i] = (unsigned char)(events->marks[i / MARK_BYTES] >> (8 * (i % MARK_BYTES)) & 0xff);
     const bool fine = store_rows_save(store, STORE_EVENT_LOG, id, &row, 1, error);
@@ -465,15 +421,12 @@ static bool is_log_sound(const struct lab_event_log *events, size_t bytes)
            bytes / MARK_BYTES == events->events / events->stride;
 }
 
-static bool take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
+static void take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
 {
-    events->marks = calloc(size > 0 ? size / MARK_BYTES : 1, sizeof *events->marks);
-    if (events->marks == NULL)
-        return false;
     events->mark_count = size / MARK_BYTES;
+    events->marks = g_new0(uint16_t, events->mark_count);
     for (size_t i = 0; i < events->mark_count; i++)
         events->marks[i] = (uint16_t)(bytes[MARK_BYTES * i] | bytes[MARK_BYTES * i + 1] << 8);
-    return true;
 }
 
 static bool load_events(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error)
@@ -485,8 +438,8 @@ static bool load_events(struct store *store, int64_t id, struct lab_event_log *o
         *out = row->log;
         fine = is_log_sound(out, row->marks.size) ||
                store_fail_damaged(store, "marks that do not fit their events", error);
-        if (fine && !take_marks(out, row->marks.bytes, row->marks.size))
-            fine = sim_fail_memory(error);
+        if (fine)
+            take_marks(out, row->marks.bytes, row->marks.size);
     }
     store_rows_free(STORE_EVENT_LOG, row, count);
     return fine;
@@ -696,8 +649,7 @@ static bool load_strategies(struct store *store, int64_t run, size_t counted, st
     size_t count;
     bool fine = store_rows_load(store, STORE_STRATEGY, run, &rows, &count, error) &&
                 (count == counted || store_fail_damaged(store, "other strategies than were counted", error));
-    result->strategies = calloc(count + 1, sizeof *result->strategies);
-    fine = fine && (result->strategies != NULL || sim_fail_memory(error));
+    result->strategies = g_new0(struct lab_strategy_result, count);
     for (size_t i = 0; fine && i < count; i++)
         fine = load_strategy(store, &rows[i], &result->strategies[result->strategy_count++], error);
     store_rows_free(STORE_STRATEGY, rows, count);
@@ -707,10 +659,8 @@ static bool load_strategies(struct store *store, int64_t run, size_t counted, st
 bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                        struct sim_error *error)
 {
-    struct lab_result *result = *out = calloc(1, sizeof *result);
+    struct lab_result *result = *out = g_new0(struct lab_result, 1);
     size_t strategies = 0;
-    if (result == NULL)
-        return sim_fail_memory(error);
     bool fine = load_head(store, run, result, &strategies, error);
     run = store->info.run;
     fine = fine && load_terms(store, run, result, error) &&

@@ -98,16 +98,12 @@ void store_sweep_close(struct store_sweep *sweep)
 bool store_sweep_open(struct store *store, const struct lab_sweep *of, const char *path, const char *version,
                       struct store_sweep **out, struct sim_error *error)
 {
-    struct store_sweep *sweep = calloc(1, sizeof *sweep);
+    struct store_sweep *sweep = g_new(struct store_sweep, 1);
     *out = NULL;
-    if (sweep == NULL)
-        return sim_fail_memory(error);
     *sweep = (struct store_sweep){.store = store, .sweep = of, .path = path, .version = version};
-    sweep->is_done = calloc(of->job_count, sizeof *sweep->is_done);
-    sweep->digests = calloc(of->job_count, sizeof *sweep->digests);
-    bool fine = (sweep->is_done != NULL && sweep->digests != NULL) || sim_fail_memory(error);
-    fine = fine && (store->db == NULL || (find(sweep, error) && learn(sweep, error)));
-    if (!fine) {
+    sweep->is_done = g_malloc0(of->job_count * sizeof *sweep->is_done);
+    sweep->digests = g_new0(uint64_t, of->job_count);
+    if (store->db != NULL && (!find(sweep, error) || !learn(sweep, error))) {
         store_sweep_close(sweep);
         return false;
     }
@@ -156,9 +152,8 @@ static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_
                                        .points = of->point_count,
                                        .jobs = of->job_count,
                                        .created_unix_s = (int64_t)time(NULL)};
-    struct store_text_row *points = calloc(of->point_count + 1, sizeof *points);
-    bool fine = (points != NULL || sim_fail_memory(error)) &&
-                store_rows_save(sweep->store, STORE_SWEEP, 0, &row, 1, error);
+    struct store_text_row *points = g_new0(struct store_text_row, of->point_count);
+    bool fine = store_rows_save(sweep->store, STORE_SWEEP, 0, &row, 1, error);
     *number = fine ? sqlite3_last_insert_rowid(sweep->store->db) : 0;
     for (size_t i = 0; fine && i < of->point_count; i++)
         points[i].text = of->points[i].settings;
@@ -336,10 +331,7 @@ bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out,
     bool fine =
         store->db == NULL || store_rows_find(store, STORE_SEED_LIST, "one.run = ?1 ORDER BY other.run DESC",
                                              run, NULL, &rows, &found, error);
-    if (fine && found > 0) {
-        *out = calloc(found, sizeof **out);
-        fine = *out != NULL || sim_fail_memory(error);
-    }
+    *out = g_new0(struct store_seed, found);
     for (size_t i = 0; fine && i < found; i++) {
         if (are_equal(rows[i].overrides, rows[i].wanted))
             (*out)[used++] = (struct store_seed){.run = rows[i].run, .seed = rows[i].seed};
@@ -420,10 +412,7 @@ bool store_outcomes_load(struct store *store, const struct store_work *work, str
     bool fine = store->db == NULL ||
                 store_rows_find(store, STORE_OUTCOME, "identity = ?2", 0,
                                 store_digest_text(work->identity, identity), &rows, &found, error);
-    if (fine && found > 0) {
-        *out = calloc(found, sizeof **out);
-        fine = *out != NULL || sim_fail_memory(error);
-    }
+    *out = g_new0(struct store_outcome, found);
     for (size_t i = 0; fine && i < found; i++) {
         struct store_outcome_row *row = &rows[i];
         const struct store_outcome outcome = {row->job, row->outcome.size, row->outcome.bytes};

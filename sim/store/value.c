@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/grow.h"
 #include "private.h"
 
 #define WIDE_DIGITS_MAX 39 /* number of digits of 2^128 - 1 */
@@ -257,9 +256,8 @@ char *store_take_text(struct store_row *row)
     if (sqlite3_column_type(row->statement, column) == SQLITE_NULL)
         return NULL;
     const unsigned char *text = sqlite3_column_text(row->statement, column);
-    char *copy = text == NULL ? NULL : strdup((const char *)text);
-    row->is_out_of_memory = row->is_out_of_memory || copy == NULL;
-    return copy;
+    row->is_damaged = row->is_damaged || text == NULL;
+    return g_strdup((const char *)text);
 }
 
 int64_t store_take_integer(struct store_row *row)
@@ -293,10 +291,8 @@ static lab_wide take_whole(struct store_row *row, lab_wide most)
         value = (lab_wide)integer;
     } else {
         const unsigned char *text = sqlite3_column_text(row->statement, column);
-        if (type != SQLITE_TEXT || (text != NULL && !parse_whole(text, &value)))
+        if (type != SQLITE_TEXT || text == NULL || !parse_whole(text, &value))
             row->is_damaged = true;
-        else if (text == NULL)
-            row->is_out_of_memory = true;
     }
     row->is_damaged = row->is_damaged || value > most;
     return value;
@@ -327,13 +323,10 @@ static bool parse_digest(const unsigned char *text, uint64_t *out)
 
 static uint64_t take_digest(struct store_row *row)
 {
-    const unsigned char *text = sqlite3_column_text(row->statement, row->column);
+    const unsigned char *text = sqlite3_column_text(row->statement, row->column++);
     uint64_t digest = 0;
-    if (text == NULL && sqlite3_column_type(row->statement, row->column) == SQLITE_TEXT)
-        row->is_out_of_memory = true;
-    else if (text == NULL || !parse_digest(text, &digest))
+    if (text == NULL || !parse_digest(text, &digest))
         row->is_damaged = true;
-    row->column++;
     return digest;
 }
 
@@ -344,13 +337,12 @@ static void take_blob(struct store_row *row, struct store_blob *out)
         row->is_damaged = true;
     const unsigned char *bytes = sqlite3_column_blob(row->statement, column);
     out->size = (size_t)sqlite3_column_bytes(row->statement, column);
-    out->bytes = malloc(out->size + 1);
-    /* NULL means an empty blob, or that memory ran out. */
-    if (out->bytes == NULL ||
-        (bytes == NULL && sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM))
-        row->is_out_of_memory = true;
-    else if (bytes != NULL)
+    out->bytes = g_malloc(out->size + 1);
+    /* NULL means an empty blob, or that SQLite's memory ran out. */
+    if (bytes != NULL)
         memcpy(out->bytes, bytes, out->size);
+    else if (sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM)
+        row->is_damaged = true;
 }
 
 static void take_chars(struct store_row *row, char *out, size_t bytes)
@@ -382,7 +374,6 @@ void store_take_column(struct store_row *row, const struct store_column *column,
     case STORE_TEXT:
     case STORE_NAME:
         *(char **)at = store_take_text(row);
-        /* The text is NULL when out of memory too; store_row_check() reports that first. */
         if (column->type == STORE_NAME && *(char **)at == NULL)
             row->is_damaged = true;
         break;
@@ -424,7 +415,8 @@ void store_take_column(struct store_row *row, const struct store_column *column,
 
 bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error)
 {
-    if (row->is_out_of_memory)
+    /* SQLite returns NULL for a value for which it has no memory, too. */
+    if (row->is_damaged && sqlite3_errcode(store->db) == SQLITE_NOMEM)
         return sim_fail_memory(error);
     return !row->is_damaged || store_fail_damaged(store, "a value that no run has", error);
 }
@@ -502,22 +494,18 @@ bool store_rows_find(struct store *store, enum store_table_id id, const char *wh
     strcat(strcat(strcat(strcat(sql, " FROM "), table->name), " WHERE "), where);
     sqlite3_stmt *statement = NULL;
     struct store_row row;
-    unsigned char *rows = NULL;
-    size_t capacity = 0;
-    *count = 0;
+    GArray *rows = g_array_new(FALSE, TRUE, (guint)table->row_bytes);
     bool more = true, fine = store_query(store, sql, number, text, &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (!sim_grow(&rows, &capacity, *count + 1, table->row_bytes)) {
-            fine = sim_fail_memory(error);
-            break;
-        }
-        void *at = memset(rows + (*count)++ * table->row_bytes, 0, table->row_bytes);
+        g_array_set_size(rows, rows->len + 1);
         for (size_t i = 0; i < table->column_count; i++)
-            store_take_column(&row, &table->columns[i], at);
+            store_take_column(&row, &table->columns[i], rows->data + (rows->len - 1) * table->row_bytes);
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
-    memcpy(out, &rows, sizeof rows);
+    *count = rows->len;
+    char *data = g_array_free(rows, FALSE);
+    memcpy(out, &data, sizeof data);
     return fine;
 }
 

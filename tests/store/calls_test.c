@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whichever SQLite call or allocation fails, an operation of the store ends with an environment error,
+/* Aim: whichever SQLite call fails, an operation of the store ends with an environment error,
  * in one line that names the database or says that memory ran out; it leaks nothing, and leaves the file
  * unchanged, byte for byte.
  *
  * Method: a database in which every table has rows, and the operations of the store on it. SQLite's call 1,
- * 2, 3 ... fails (no_sqlite.h) until the operation succeeds; then the store's own allocations fail in the
- * same way. */
+ * 2, 3 ... fails (no_sqlite.h) until the operation succeeds. */
 #define _DEFAULT_SOURCE
 #include "operations.h"
 
-#include "../no_memory.h"
 #include "../share.h"
 
 #include "fault_vfs.h" /* for speed */
@@ -34,33 +32,31 @@ static bool is_needed(const char *call)
            strcmp(call, "exec: PRAGMA journal_mode = WAL") != 0;
 }
 
-/* One attempt, in which the allocation or the call with this number fails; *has_struck: there was one. */
-static bool attempt(struct stand *stand, const struct operation *operation, bool is_memory, long number,
-                    bool *has_struck)
+/* One attempt, in which the call with this number fails; *has_struck: there was one. */
+static bool attempt(struct stand *stand, const struct operation *operation, long number, bool *has_struck)
 {
     struct sim_error error = {0};
     stand->store = store_must_open(stand->folder.db, STORE_WRITE);
     stand->source = operation->run == merge ? store_must_open(stand->source_path, STORE_READ) : NULL;
-    calls_begin(is_memory ? CALLS_WITHOUT_END : number);
-    allocations_left = is_memory ? number : ALLOCATIONS_WITHOUT_END;
+    calls_begin(number);
     bool fine = operation->run(stand, &error);
-    *has_struck = is_memory ? allocations_left < 0 : calls.struck[0] != '\0';
-    allocations_left = ALLOCATIONS_WITHOUT_END;
+    *has_struck = calls.struck[0] != '\0';
     calls_end();
     store_close(stand->store);
     store_close(stand->source);
-    if (fine && *has_struck && (is_memory || is_needed(calls.struck)))
+    if (fine && *has_struck && is_needed(calls.struck))
         fail_msg("%s: nobody saw that number %ld failed (%s)", operation->name, number, calls.struck);
     bool names_place = strncmp(error.text, stand->folder.path, strlen(stand->folder.path)) == 0;
-    bool is_told = error.class == SIM_ERROR_ENVIRONMENT &&
-                   ((names_place && !is_memory) || strstr(error.text, "out of memory") != NULL);
+    bool is_told =
+        error.class == SIM_ERROR_ENVIRONMENT && (names_place || strstr(error.text, "out of memory") != NULL);
     if (!fine && !(*has_struck && is_told))
         fail_msg("%s: number %ld (%s): %s", operation->name, number, calls.struck, error.text);
     return fine;
 }
 
-static void fail_in_turn(bool is_memory)
+static void test_whichever_call_of_sqlite_fails_nothing_changes(void **state)
 {
+    (void)state;
     struct stand stand = stand_make();
     size_t size, source_size;
     char *bytes = file_read(stand.folder.db, &size),
@@ -74,7 +70,7 @@ static void fail_in_turn(bool is_memory)
                 file_write(stand.folder.db, bytes, size);
             else if (!operation->has_database)
                 unlink(stand.folder.db);
-            bool fine = attempt(&stand, operation, is_memory, number, &has_struck);
+            bool fine = attempt(&stand, operation, number, &has_struck);
             failures += !fine;
             if (!fine && !is_as_before(stand.folder.db, operation->has_database, bytes, size))
                 fail_msg("%s: number %ld has left something", operation->name, number);
@@ -88,24 +84,11 @@ static void fail_in_turn(bool is_memory)
     stand_remove(&stand);
 }
 
-static void test_whichever_call_of_sqlite_fails_nothing_changes(void **state)
-{
-    (void)state;
-    fail_in_turn(false);
-}
-
-static void test_whichever_allocation_fails_nothing_changes(void **state)
-{
-    (void)state;
-    fail_in_turn(true);
-}
-
 int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whichever_call_of_sqlite_fails_nothing_changes),
-        cmocka_unit_test(test_whichever_allocation_fails_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 function(bucketlab_store_test name)
-  bucketlab_test(store/${name} LINK sim_store PkgConfig::SQLITE)
+  bucketlab_test(store/${name} LINK sim_store PkgConfig::SQLITE PkgConfig::GLIB)
   target_include_directories(store_${name} PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
 endfunction()
 
@@ -16,14 +16,7 @@ bucketlab_store_test(kinds_test)
 bucketlab_store_test(merge_test)
 bucketlab_store_test(settings_test)
 bucketlab_store_test(damage_test)
-
-bucketlab_memory_test(store/memory_test LINK sim_store PkgConfig::SQLITE)
-target_include_directories(store_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
-add_test(NAME store/memory_all_test COMMAND store_memory_test all)
-set_tests_properties(store/memory_all_test PROPERTIES TIMEOUT 1800 LABELS "slow")
-
-bucketlab_memory_test(store/calls_test LINK sim_store PkgConfig::SQLITE)
-target_include_directories(store_calls_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
+bucketlab_store_test(calls_test)
 foreach(call prepare_v2 exec step column_text column_bytes column_blob errcode)
   target_link_options(store_calls_test PRIVATE -Wl,--wrap=sqlite3_${call})
 endforeach()
