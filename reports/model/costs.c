@@ -3,6 +3,8 @@
  * cost; or the answer in one chart that fits into a chat message: which strategy to choose and why, and one
  * line per strategy with its sizes against the limit, its cost, how often it exceeds a limit and how many
  * partitions a read queries. */
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 
 #include "lab/judgment.h"
@@ -206,6 +208,22 @@ static const char *metric_text(struct report_arena *arena, double value)
     return isnan(value) ? "–" : report_number(arena, value);
 }
 
+/* The share of partitions above a limit; percentiles only give a bound. */
+static const char *above_text(struct report_arena *arena, const struct lab_judgment *judgment)
+{
+    const bool is_bound = judgment->by == LAB_BY_PERCENTILES, is_over = judgment->within == LAB_EXCEEDS;
+    const double share = is_bound && !is_over ? judgment->share_most : judgment->share;
+    if (isnan(share) || (is_bound && judgment->within == LAB_NOT_JUDGED))
+        return "–";
+    if (share <= DBL_MIN) /* above 0: the largest partition, and perhaps no other */
+        return share == 0 ? "0" : "some";
+    return report_text(arena, "%s%s",
+                       !is_bound || share >= 1 ? ""
+                       : is_over               ? "≥"
+                                               : "≤",
+                       report_percent(arena, share));
+}
+
 static void fill_panel(const struct lab_result *result, const struct report_answer *answer, size_t index,
                        struct report_arena *arena, struct report_panel *panel)
 {
@@ -218,13 +236,10 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
     panel->note = "";
     panel->figures = NULL;
     panel->figure_count = 0;
-    const double share = score->judgment.share;
     const struct report_figure figures[] = {
         {.name = "cost in inserts per 1000 rows", .text = metric_text(arena, score->cost)},
         {.name = "partitions above a limit",
-         .text = isnan(share) ? "–"
-                 : share == 0 ? "0"
-                              : report_percent(arena, share),
+         .text = above_text(arena, &score->judgment),
          .is_alarm = score->judgment.within == LAB_EXCEEDS},
         {.name = "partitions per read", .text = metric_text(arena, reads)},
     };

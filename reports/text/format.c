@@ -27,13 +27,13 @@ const char *report_number(struct report_arena *arena, double value)
     return report_size(arena, value, REPORT_ROWS);
 }
 
-/* An exponent from -99 to 99. */
+/* An exponent from -999 to 999. */
 static const char *superscript(struct report_arena *arena, int exponent)
 {
     static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     const int size = exponent < 0 ? -exponent : exponent;
-    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
-                       digits[size % 10]);
+    return report_text(arena, "%s%s%s%s", exponent < 0 ? "⁻" : "", size >= 100 ? digits[size / 100 % 10] : "",
+                       size >= 10 ? digits[size / 10 % 10] : "", digits[size % 10]);
 }
 
 static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)

@@ -52,6 +52,23 @@ struct lab_strategy_result *fixture_add(struct lab_result *result, const char *l
     return out;
 }
 
+struct lab_strategy_result *fixture_percentiles(struct lab_result *result, const double sizes[7])
+{
+    static const char *const names[] = {"min", "p50", "p75", "p95", "p98", "p99", "max"};
+    const struct bk_strategy unbucketed = {.kind = BK_KIND_UNBUCKETED};
+    struct lab_strategy_result *out = fixture_add(result, "file", &unbucketed);
+    out->settings.observed = WL_OBSERVED_PERCENTILES;
+    out->settings.observed_file = copy("t.txt");
+    out->settings.observed_table = copy("");
+    lab_histogram_add(&out->open_bytes, 20000, 100, 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[LAB_METRIC_NAME_SIZE] = "partitions.all.bytes.";
+        const bool is_added = lab_metrics_add(&out->metrics, strcat(name, names[i]), sizes[i]);
+        assert(is_added);
+    }
+    return out;
+}
+
 static void add_nodes(struct lab_strategy_result *strategy)
 {
     strategy->nodes = calloc(NODES, sizeof *strategy->nodes);

@@ -28,6 +28,8 @@ struct lab_result *fixture_result(const char *name, const char *source);
 /* Adds an empty strategy. label NULL: the name of its kind. */
 struct lab_strategy_result *fixture_add(struct lab_result *result, const char *label,
                                         const struct bk_strategy *strategy);
+/* Adds a file of percentiles: Min, 50, 75, 95, 98 and 99 %, Max. */
+struct lab_strategy_result *fixture_percentiles(struct lab_result *result, const double sizes[7]);
 /* Adds `count` closed (or open) partitions of `rows` rows of 350 bytes. */
 void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t rows, uint64_t count);
 /* Adds partitions whose sizes are evenly spaced in the logarithm from least to most. */

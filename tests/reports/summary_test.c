@@ -135,6 +135,30 @@ static void test_without_limits_none_is_chosen_and_nothing_counts_as_above(void 
     lab_result_destroy(result);
 }
 
+static void test_percentiles_give_bounds_or_nothing(void **state)
+{
+    (void)state;
+    static const double sizes[] = {125, 1131752, 17436917, 36157190, 36157190, 36157190, 557074610};
+    static const struct {
+        uint64_t limit;
+        double may;
+        const char *text;
+    } cases[] = {{600000000, 0, "0"},    {500000000, 0, "–"},     {100000000, 0, "some !"},
+                 {30000000, 0, "≥5% !"}, {37000000, 0.01, "≤1%"}, {100, 0, "100% !"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lab_result *result = fixture_case(7);
+        char line[64];
+        fixture_percentiles(result, sizes);
+        result->limits =
+            (struct lab_limits){.partition_bytes = cases[i].limit, .over_limit_share = cases[i].may};
+        char *text = fixture_dump(result, REPORT_SUMMARY);
+        snprintf(line, sizeof line, "figure 'partitions above a limit' %s\n", cases[i].text);
+        fixture_says(text, line, true);
+        free(text);
+        lab_result_destroy(result);
+    }
+}
+
 static void test_identifiers_have_no_summary(void **state)
 {
     (void)state;
@@ -188,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_best_six_of_many_are_shown_in_order),
         cmocka_unit_test(test_unit_is_that_of_the_exceeded_limit),
         cmocka_unit_test(test_without_limits_none_is_chosen_and_nothing_counts_as_above),
+        cmocka_unit_test(test_percentiles_give_bounds_or_nothing),
         cmocka_unit_test(test_identifiers_have_no_summary),
         cmocka_unit_test(test_layout_has_the_size_of_a_preview_and_fonts_that_can_be_read),
     };

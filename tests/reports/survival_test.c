@@ -327,19 +327,9 @@ static void test_result_without_partitions_says_so(void **state)
 static void test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out(void **state)
 {
     (void)state;
-    static const char *const names[] = {"min", "p50", "p75", "p95", "p98", "p99", "max"};
     static const double sizes[] = {73, 1000, 2000, 2000, 2000, 9000, 20000};
     struct lab_result *result = fixture_case(7);
-    const struct bk_strategy strategy = none();
-    struct lab_strategy_result *out = fixture_add(result, "file", &strategy);
-    out->settings.observed = WL_OBSERVED_PERCENTILES;
-    out->settings.observed_file = sim_text_copy("t.txt");
-    out->settings.observed_table = sim_text_copy("");
-    lab_histogram_add(&out->open_bytes, 20000, 100, 1);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char name[LAB_METRIC_NAME_SIZE] = "partitions.all.bytes.";
-        assert_true(lab_metrics_add(&out->metrics, strcat(name, names[i]), sizes[i]));
-    }
+    struct lab_strategy_result *out = fixture_percentiles(result, sizes);
     assert_says(result, REPORT_SURVIVAL_BYTES, "A range: only percentiles are known", true);
     struct made made = make(result, REPORT_SURVIVAL_BYTES);
     const struct report_line *line = &made.chart->lines[0];
