@@ -528,8 +528,7 @@ def main():
     folder = arguments.out or docs
     program = os.path.abspath(arguments.bucketlab)
     studies = [study() for study in STUDIES if not arguments.only or study.name in arguments.only]
-    out = Output(os.path.join(os.path.dirname(program), "bucketlab-curves"), os.path.join(folder, "findings"),
-                 os.path.join(folder, "images"), arguments.quick)
+    out = Output(os.path.join(folder, "findings"), os.path.join(folder, "images"), arguments.quick)
     for name in filter(None, (out.tables_folder, out.images_folder, arguments.cache)):
         os.makedirs(name, exist_ok=True)
     try:

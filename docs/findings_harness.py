@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The harness of the studies in findings.py: runs the program over a grid of settings and seeds, computes
-figures with confidence intervals, and writes tables as CSV and Markdown, and charts. It needs only Python's
-standard library."""
+figures with confidence intervals, and writes tables as CSV and Markdown, and charts."""
 import concurrent.futures
 import csv
 import hashlib
@@ -13,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from curves import draw
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -136,9 +137,8 @@ class Data:
 class Output:
     """The outputs of a study: NAME.csv and NAME.png in the folders, and tables for findings.md."""
 
-    def __init__(self, curves, tables_folder, images_folder, is_quick):
-        self.curves, self.tables_folder, self.images_folder = curves, tables_folder, images_folder
-        self.is_quick = is_quick
+    def __init__(self, tables_folder, images_folder, is_quick):
+        self.tables_folder, self.images_folder, self.is_quick = tables_folder, images_folder, is_quick
         self.tables = {}
 
     def csv(self, name, data, measures, is_signed=()):
@@ -156,21 +156,12 @@ class Output:
                             writer.writerow([*at.values(), strategy, measure, *numbers, figure.runs])
 
     def chart(self, name, head, series, rules=()):
-        """Draws a chart. head: the lines above the table of a curves file; series: (label, curve)."""
+        """Draws a chart (curves.py). series: (label, curve)."""
         if self.is_quick and not any(curve for _, curve in series):
             return  # the run is too short for this chart
-        lines = [f"{key}: {value}" for key, value in head.items()]
-        lines += [f"rule: {at:.6g} | {label}" for at, label in rules]
-        lines.append("series,x,y,low,high")
-        for label, curve in series:
-            quoted = '"' + label.replace('"', '""') + '"'
-            for x, figure in curve:
-                lines.append(f"{quoted},{x:.6g},{figure.value:.6g},{figure.low:.6g},{figure.high:.6g}")
-        path = os.path.join(self.images_folder, f"findings-{name}.png")
-        run = subprocess.run([self.curves, "-", path], input="\n".join(lines) + "\n", text=True, encoding="utf-8",
-                             capture_output=True, check=False)
-        if run.returncode != 0:
-            raise Failure(f"{name}: {run.stderr.strip()}")
+        lines = [(label, [(x, figure.value, figure.low, figure.high) for x, figure in curve])
+                 for label, curve in series]
+        draw(os.path.join(self.images_folder, f"findings-{name}.png"), head, lines, rules)
 
     def table(self, name, head, rows):
         """Formats a table as Markdown; the first column is text, the others are numbers."""

@@ -16,13 +16,12 @@ import sys
 import tempfile
 import time
 
+from curves import draw
 from findings_harness import ROOT, Failure
 
 DOCS = os.path.join(ROOT, "docs")
 PAGE = os.path.join(DOCS, "performance.md")
 KEPT = os.path.join(DOCS, "performance.json")
-QUEUES = {"ours": "ours", "binary": "binary heap", "pairing": "pairing heap", "calendar": "calendar",
-          "ladder": "ladder"}
 GAPS = {"exp-2": "exponential, 2 pending", "exp-1e2": "exponential, 100", "exp-1e3": "exponential, 10^3",
         "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
         "tied-1e5": "1000 events at each time, 10^5", "timeout-1e3": "with timeouts, 10^3",
@@ -63,7 +62,7 @@ def budget_of(case):
 
 
 def budgets(cases):
-    """Returns all cases except points of curves and queues of other projects."""
+    """Returns all cases except points of curves and holds."""
     rows, group = [], None
     for case in cases.values():
         name = case["name"]
@@ -84,20 +83,8 @@ def budgets(cases):
 
 
 def queues(cases):
-    rows = []
-    for gaps, what in GAPS.items():
-        row = [what]
-        for queue in QUEUES:
-            case = cases.get(f"queue-{gaps}-{queue}")
-            if case is None:
-                row.append("")
-                continue
-            shown = digits(case["value"]["median"])
-            if case["ratio"] is not None:
-                shown += f" ({digits(case['ratio']['median'])})"
-            row.append(shown)
-        rows.append(row)
-    return table(["ns per hold (times ours)", *QUEUES.values()], rows)
+    return table(["", "ns per hold"], [[what, digits(cases[f"queue-{gaps}"]["value"]["median"])]
+                                       for gaps, what in GAPS.items()])
 
 
 def points(cases, curve):
@@ -144,33 +131,25 @@ def machine(kept):
             + later(kept))
 
 
-def draw(curves, path, head, lines):
-    text = [f"{name}: {value}" for name, value in head.items()] + ["series,x,y,low,high"]
-    for label, found, unit in lines:
-        for case in found:
-            low, middle, high = (case["value"][name] / unit for name in ("least", "median", "most"))
-            text.append(f'"{label}",{case["at"]:.6g},{middle:.6g},{low:.6g},{high:.6g}')
-    done = subprocess.run([curves, "-", path], input="\n".join(text) + "\n", text=True, encoding="utf-8",
-                          capture_output=True, check=False)
-    if done.returncode != 0:
-        raise Failure(f"{path}: {done.stderr.strip()}")
+def line(label, found, unit):
+    return label, [(case["at"], *(case["value"][name] / unit for name in ("median", "least", "most")))
+                   for case in found]
 
 
-def pictures(build, cases):
-    curves = os.path.join(build, "bucketlab-curves")
+def pictures(cases):
     foot = "Medians; bars from the fastest to the slowest run. docs/performance.py --measure growth measures again"
-    draw(curves, os.path.join(DOCS, "images", "performance-rows.png"),
+    draw(os.path.join(DOCS, "images", "performance-rows.png"),
          {"title": "What a run costs over its rows", "subtitle": "10^3 keys; cluster: 16 agents, 6 nodes; one core",
           "foot": foot, "x": "size of the run | rows | log", "y": "time | seconds | log"},
-         [(engine, points(cases, f"{engine}-rows"), 1) for engine in ENGINES])
+         [line(engine, points(cases, f"{engine}-rows"), 1) for engine in ENGINES])
     lines = []
     for axis in ("keys", "agents", "nodes", "strategies"):
         for engine in ENGINES:
             found = points(cases, f"{engine}-{axis}")
             if len(found) > 1:
                 label = axis if axis in ("agents", "nodes") else f"{axis}, {engine}"
-                lines.append((label, found, found[0]["value"]["median"]))
-    draw(curves, os.path.join(DOCS, "images", "performance-growth.png"),
+                lines.append(line(label, found, found[0]["value"]["median"]))
+    draw(os.path.join(DOCS, "images", "performance-growth.png"),
          {"title": "What more of something costs", "subtitle": "The same rows; time as a multiple of that with the "
           "fewest", "foot": foot, "x": "keys, agents, nodes or strategies | plain | log",
           "y": "times the cost of the fewest | plain | log"}, lines)
@@ -273,7 +252,7 @@ def main():
             save(kept)
             with open(PAGE, "w", encoding="utf-8") as file:
                 file.write(new)
-            pictures(arguments.build, kept["cases"])
+            pictures(kept["cases"])
     except (Failure, OSError) as failure:
         print(failure, file=sys.stderr)
         return 1

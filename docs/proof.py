@@ -23,6 +23,9 @@ PATHS = {
     "late": ["--protocol", "three-state", "--rows", "3", "--fires", "3", "--threshold", "2", "--seconds", "2",
              "--faults", "late"],
 }
+# A row that is lost without any fault.
+LOST = ["--protocol", "three-state", "--lead", "1s", "--cache", "2s", "--rows", "4", "--fires", "4", "--threshold", "2",
+        "--seconds", "2", "--faults", "none"]
 
 
 def rows(record):
@@ -75,6 +78,13 @@ def path(program, options):
     yield from next(p for p in paragraphs if "agent A" in p).split("\n")
 
 
+def draw(program, chart, options):
+    """The first path, as a chart of README.md."""
+    command = [program, "explore", "--quiet", "--show", "png"] + options
+    drawn = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    (HERE / "images" / chart).write_bytes(drawn.stdout)
+
+
 def main():
     program, page = sys.argv[1], HERE / "proof.md"
     record = json.loads((HERE / "proof.json").read_text())
@@ -82,6 +92,7 @@ def main():
     parts = {"protocols": list(rows(record)), "worlds": list(worlds(record)), "rules": list(rules(faults))}
     for name, options in PATHS.items():
         parts[name] = ["```", *path(program, options), "```"]
+    draw(program, "explore-three-state.png", LOST)
     text = page.read_text()
     for name, lines in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"

@@ -8,6 +8,7 @@
  *
  * Processes that run at the same time need different numbers (here 1), other than 0. */
 #include <bucketing/bucketing.h>
+#include <bucketing/idgen.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -91,7 +92,7 @@ static enum bk_status lease(struct bk_idgen *idgen, sqlite3 *file)
                 continue;
             }
             struct bk_idgen_outcome outcome = ask(file, &action);
-            bk_idgen_outcome(idgen, now_ns(), action.ticket, &outcome);
+            bk_idgen_report(idgen, now_ns(), action.ticket, &outcome);
         }
         if (status != BK_ERROR_EMPTY)
             return status;

@@ -76,7 +76,7 @@ int main(int count, char **arguments)
     while (status == BK_OK && fgets(name, sizeof name, stdin) != NULL) {
         struct timespec now;
         struct bk_row row = {0};
-        struct bk_route route;
+        struct bk_placement route;
         name[strcspn(name, "\n")] = '\0';
         struct key *key = find(&keys, name);
         if (key == NULL || getrandom(&row.id, sizeof row.id, 0) != (ssize_t)sizeof row.id)

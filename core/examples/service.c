@@ -67,7 +67,7 @@ static sqlite3_stmt *prepare(sqlite3 *file, const char *text, const struct bk_ac
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(file, text, -1, &statement, NULL) != SQLITE_OK)
         return NULL;
-    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (int i = 0; i < BK_COLUMNS; i++) {
         set(statement, columns[i], action->columns[i]);
         set(statement, expected[i], action->expected[i]);
     }
@@ -94,7 +94,7 @@ static void take_row(sqlite3_stmt *statement, const struct bk_action *action, st
     if (action->kind == BK_ACT_READ_ROWS)
         printf("%lld %016" PRIx64 "\n", sqlite3_column_int64(statement, 0),
                (uint64_t)sqlite3_column_int64(statement, 1));
-    for (int i = 0; i < sqlite3_column_count(statement) && i < BK_COLUMN_COUNT; i++) {
+    for (int i = 0; i < sqlite3_column_count(statement) && i < BK_COLUMNS; i++) {
         outcome->columns[i] = sqlite3_column_int64(statement, i);
         outcome->mask |= 1u << i;
     }
@@ -134,7 +134,7 @@ static enum bk_operation_status carry_out(struct bk_agent *agent, sqlite3 *file)
                 continue;
             }
             struct bk_outcome outcome = ask(file, &action);
-            bk_agent_outcome(agent, now_ns(), action.ticket, &outcome);
+            bk_agent_report(agent, now_ns(), action.ticket, &outcome);
         }
         int64_t wait_ns = bk_agent_deadline(agent) - now_ns();
         if (wait_ns > 0)
@@ -150,7 +150,7 @@ static struct bk_agent *begin(uint64_t number)
     bk_strategy_probabilistic(4, 25, &strategy); /* 400 rows per bucket on average */
     struct bk_agent_config config = bk_agent_config_default(&strategy);
     config.coordination = BK_GUARDED;
-    config.counter = BK_COUNTER_COLUMN;
+    config.counter = BK_COUNTER_NATIVE;
     config.clock_bound_ns = SECOND / 1000; /* processes on one machine share its clock */
     config.grant_ns = SECOND / 10;         /* a full bucket accepts rows until its grant ends */
     config.agent_id = number;

@@ -39,7 +39,7 @@ builder = FFI()
 builder.cdef("\n".join(declarations((CORE / "include/bucketing" / f"{name}.h").read_text(encoding="utf-8"))
                        for name in HEADERS))
 builder.set_source(
-    "bucketing._core", "#include <bucketing/bucketing.h>",
+    "bucketing._core", "#include <bucketing/bucketing.h>\n#include <bucketing/idgen.h>",
     sources=[os.path.relpath(name, HERE) for name in sorted((CORE / "src").glob("*.c"))],
     include_dirs=[os.path.relpath(CORE / "include", HERE)],
     extra_compile_args=["-std=c17", "-O2", "-ffp-contract=off", "-fno-strict-overflow"] if os.name == "posix" else [])

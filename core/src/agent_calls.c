@@ -146,7 +146,8 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
     /* The sequence number at which new settings begin is only in the state, so all agents must read a
      * state. */
-    return config->strategy.kind == BK_COUNT && history->count > 1 && !has_state ? BK_ERROR_ERA_KIND : BK_OK;
+    return config->strategy.kind == BK_KIND_COUNT && history->count > 1 && !has_state ? BK_ERROR_ERA_KIND
+                                                                                      : BK_OK;
 }
 
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns)
@@ -211,16 +212,16 @@ static size_t starts_of(const struct bk_agent_config *config, const struct known
     size_t count = 0;
     if (known->mask == 0 || !bk_kind_fires(config->strategy.kind))
         return 0;
-    int64_t bucket = columns[BK_BUCKET];
+    int64_t bucket = columns[BK_COLUMN_BUCKET];
     if (config->coordination == BK_GUARDED) {
         count = add_start(starts, count, bucket - 1, columns[BK_GUARDED_BEFORE]);
         return add_start(starts, count, bucket, columns[BK_GUARDED_START]);
     }
     if (config->coordination != BK_THREE_STATE)
         return 0;
-    bool is_dated = columns[BK_NEXT_CHANGE] != 0;
-    count = add_start(starts, count, is_dated ? bucket - 1 : bucket, columns[BK_LAST_CHANGE]);
-    return is_dated ? add_start(starts, count, bucket, columns[BK_NEXT_CHANGE]) : count;
+    bool is_dated = columns[BK_COLUMN_NEXT_CHANGE] != 0;
+    count = add_start(starts, count, is_dated ? bucket - 1 : bucket, columns[BK_COLUMN_LAST_CHANGE]);
+    return is_dated ? add_start(starts, count, bucket, columns[BK_COLUMN_NEXT_CHANGE]) : count;
 }
 
 static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
@@ -372,7 +373,7 @@ static bool source_fits(const struct bk_agent_config *config)
 {
     bool counts = config->source == BK_SOURCE_INCREMENTAL || config->source == BK_SOURCE_SCAN;
     if ((unsigned)config->source > BK_SOURCE_MEMORY ||
-        (config->strategy.kind != BK_COUNT && config->source != BK_SOURCE_EXTERNAL))
+        (config->strategy.kind != BK_KIND_COUNT && config->source != BK_SOURCE_EXTERNAL))
         return false;
     if (counts && (config->every_ns < 0 || (config->every_rows == 0 && config->every_ns == 0)))
         return false;
@@ -387,10 +388,10 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     enum bk_status status = bk_strategy_check(&config->strategy);
     if (status != BK_OK)
         return status;
-    if (config->strategy.max_age_ns != 0 && config->strategy.kind == BK_COUNT)
+    if (config->strategy.max_age_ns != 0 && config->strategy.kind == BK_KIND_COUNT)
         return BK_ERROR_AGE;
     bool is_counted = bk_kind_fires(config->strategy.kind);
-    if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||
+    if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_NATIVE ||
         (!is_counted && config->coordination != BK_SINGLE))
         return BK_ERROR_COORDINATION;
     if (config->history.count > 0) {
@@ -410,11 +411,52 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
         (config->agent_id == 0 || config->lock_lasts_ns <= 0 || config->lock_backoff_ns <= 0))
         return BK_ERROR_LOCK;
     if (config->coordination == BK_GUARDED &&
-        (config->grant_ns <= 0 || config->clock_bound_ns < 0 || config->counter != BK_COUNTER_COLUMN))
+        (config->grant_ns <= 0 || config->clock_bound_ns < 0 || config->counter != BK_COUNTER_NATIVE))
         return BK_ERROR_GRANT;
     if (config->late_ns < 0)
         return BK_ERROR_RANGE;
+    for (size_t i = 0; i < sizeof config->reserved / sizeof *config->reserved; i++) {
+        if (config->reserved[i] != 0)
+            return BK_ERROR_RESERVED;
+    }
     return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
+}
+
+uint32_t bk_agent_warnings(const struct bk_agent_config *config, int64_t answer_ns)
+{
+    if (config == NULL)
+        return 0;
+    bool is_dated = config->coordination == BK_THREE_STATE, is_locked = config->coordination == BK_LOCKED,
+         is_guarded = config->coordination == BK_GUARDED;
+    int64_t clocks_ns =
+        bk_agent_saturating_add(0, 2, config->clock_bound_ns > 0 ? config->clock_bound_ns : 0);
+    int64_t late_ns = bk_agent_saturating_add(clocks_ns, 1, answer_ns);
+    int64_t age_ns = config->strategy.max_age_ns == 0 ? INT64_MAX : config->strategy.max_age_ns;
+    const bool is_broken[] = {
+        [BK_WARNING_LEAD] =
+            is_dated && config->lead_ns < bk_agent_saturating_add(late_ns, 1, config->cache_ttl_ns),
+        [BK_WARNING_LEAD_AGE] = is_dated && age_ns < bk_agent_saturating_add(clocks_ns, 1, config->lead_ns),
+        [BK_WARNING_LOCK] = is_locked && config->lock_lasts_ns <= answer_ns,
+        [BK_WARNING_GRANT] = is_guarded && config->grant_ns < answer_ns,
+        [BK_WARNING_GRANT_AGE] = is_guarded && age_ns < answer_ns,
+        [BK_WARNING_GRANT_CLOCK] = is_guarded && config->grant_ns <= clocks_ns,
+        [BK_WARNING_LATE] =
+            config->strategy.kind == BK_KIND_TIME && config->remember_keys > 0 && config->late_ns < late_ns,
+    };
+    uint32_t warnings = 0;
+    for (unsigned i = 0; i < sizeof is_broken / sizeof *is_broken; i++)
+        warnings |= (uint32_t)is_broken[i] << i;
+    return warnings;
+}
+
+const char *bk_warning_text(enum bk_warning warning)
+{
+    static const char *const texts[] = {
+#define BK_WARNING_TEXT(name, text) [name] = text,
+        BK_WARNING_MAP(BK_WARNING_TEXT)
+#undef BK_WARNING_TEXT
+    };
+    return (size_t)warning < sizeof texts / sizeof *texts ? texts[warning] : "unknown warning";
 }
 
 static size_t align_up(size_t size)
@@ -443,7 +485,7 @@ static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent
         align_up(agent->local_at + (protocol->has_local_count ? entries * sizeof(struct local_count) : 0));
     agent->links_at = align_up(agent->lists_at + agent->list_count * sizeof(uint32_t));
     agent->memory_at = align_up(agent->links_at + agent->list_count * sizeof(uint32_t));
-    if (config->strategy.kind == BK_TIME)
+    if (config->strategy.kind == BK_KIND_TIME)
         agent->memory_sets = config->remember_keys / CACHE_WAYS + (config->remember_keys % CACHE_WAYS != 0);
     *size =
         align_up(agent->memory_at + (size_t)agent->memory_sets * CACHE_WAYS * sizeof(struct memory_entry));
@@ -635,8 +677,8 @@ OUT_OF_LINE static bool raises_bucket(const struct bk_agent *agent, const struct
     memset(&action, 0, sizeof action);
     bk_operation_fill(agent, operation, &action);
     return (action.kind == BK_ACT_WRITE_STATE || action.kind == BK_ACT_CAS_STATE) &&
-           (action.mask & BIT(BK_BUCKET)) != 0 &&
-           action.columns[BK_BUCKET] > operation->known.columns[BK_BUCKET];
+           (action.mask & BIT(BK_COLUMN_BUCKET)) != 0 &&
+           action.columns[BK_COLUMN_BUCKET] > operation->known.columns[BK_COLUMN_BUCKET];
 }
 
 static void take(struct bk_agent *agent, struct operation *operation, uint32_t number, int64_t now_ns,
@@ -659,8 +701,8 @@ OUT_OF_LINE static void take_for_all(struct bk_agent *agent, struct operation *o
         release_parked(agent, operation->key, !asked_for_key || bk_turns_asks(agent, operation), now_ns);
 }
 
-enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
-                                const struct bk_outcome *outcome)
+enum bk_status bk_agent_report(struct bk_agent *agent, int64_t now_ns, uint64_t ticket,
+                               const struct bk_outcome *outcome)
 {
     if (agent == NULL || outcome == NULL)
         return BK_ERROR_NULL;
@@ -766,7 +808,7 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
     return bk_protocol(agent)->view(agent, now_ns, key, bucket, is_changing);
 }
 
-void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out)
+void bk_agent_get_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out)
 {
     if (out == NULL)
         return;

@@ -17,7 +17,7 @@ static inline int64_t bk_floor_divide(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
-/* strategy: a checked strategy of kind BK_TIME. */
+/* strategy: a checked strategy of kind BK_KIND_TIME. */
 struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns);
 /* The window between two multiples of a strategy's greatest age, at which its buckets end. */
 struct bk_window bk_span_of(const struct bk_strategy *strategy, int64_t time_ns);

@@ -1,103 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints of agents and of generators of identifiers: one codec that writes and reads the same fields. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "idgen.h"
-#include "protocol.h"
-
-/* Encodes and decodes state: one function per struct visits its fields, and the codec measures, writes or
- * reads them. Numbers are little-endian on every machine. Reading trusts no input: after a number that is
- * missing or invalid, all further numbers are 0. */
-enum bk_codec_mode { BK_CODEC_MEASURE, BK_CODEC_WRITE, BK_CODEC_READ };
-
-struct bk_codec {
-    enum bk_codec_mode mode;
-    bool is_wrong; /* set by the first error, and never cleared */
-    size_t at, size;
-    unsigned char *out;
-    const unsigned char *in;
-};
-
-static bool bk_codec_is_reading(const struct bk_codec *codec)
-{
-    return codec->mode == BK_CODEC_READ;
-}
-
-/* Returns the number at the current position: `value` itself when measuring or writing. */
-static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
-{
-    if (codec->mode != BK_CODEC_MEASURE && codec->size - codec->at < bytes)
-        codec->is_wrong = true;
-    if (codec->is_wrong)
-        return 0;
-    uint64_t read = 0;
-    for (unsigned i = 0; i < bytes && codec->mode != BK_CODEC_MEASURE; i++) {
-        if (codec->mode == BK_CODEC_WRITE)
-            codec->out[codec->at + i] = (unsigned char)(value >> 8 * i);
-        else
-            read |= (uint64_t)codec->in[codec->at + i] << 8 * i;
-    }
-    codec->at += bytes;
-    return codec->mode == BK_CODEC_READ ? read : value;
-}
-
-static void bk_codec_u64(struct bk_codec *codec, uint64_t *value)
-{
-    uint64_t read = number(codec, *value, 8);
-    if (bk_codec_is_reading(codec))
-        *value = read;
-}
-
-static void bk_codec_u32(struct bk_codec *codec, uint32_t *value)
-{
-    uint64_t read = number(codec, *value, 4);
-    if (bk_codec_is_reading(codec))
-        *value = (uint32_t)read;
-}
-
-static void bk_codec_i64(struct bk_codec *codec, int64_t *value)
-{
-    uint64_t read = number(codec, (uint64_t)*value, 8);
-    if (bk_codec_is_reading(codec))
-        *value = (int64_t)read;
-}
-
-/* A condition on the state that is read; when it is false, reading fails. */
-static void bk_codec_check(struct bk_codec *codec, bool holds)
-{
-    codec->is_wrong = codec->is_wrong || (bk_codec_is_reading(codec) && !holds);
-}
-
-static void bk_codec_bool(struct bk_codec *codec, bool *value)
-{
-    uint64_t read = number(codec, *value, 1);
-    bk_codec_check(codec, read <= 1);
-    if (bk_codec_is_reading(codec))
-        *value = !codec->is_wrong && read == 1;
-}
-
-/* A number below limit, also of an enum, in four bytes. Returns the value. */
-static unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned limit)
-{
-    uint64_t read = number(codec, value, 4);
-    if (!bk_codec_is_reading(codec))
-        return value;
-    bk_codec_check(codec, read < limit);
-    return codec->is_wrong ? 0 : (unsigned)read;
-}
-
-static void version_of(struct bk_codec *codec, uint32_t version)
-{
-    uint32_t read = version;
-    bk_codec_u32(codec, &read);
-    bk_codec_check(codec, read == version);
-}
-
 /* Saves an agent as bytes and loads it: its history, its operations, its cache with its local counts, and its
  * memory of empty windows. Unused slots are omitted, so the state of an agent that knows little is small. */
+#include <string.h>
+
+#include "codec.h"
+#include "protocol.h"
 
 /* "bka" and the version of the layout. */
 #define STATE_VERSION (UINT32_C(0x626b6100) | BK_AGENT_LAYOUT)
@@ -112,16 +19,6 @@ static struct bk_agent *readable(const struct bk_agent *agent)
     return (struct bk_agent *)(uintptr_t)agent;
 }
 
-/* Writes numbers, or checks that they are what was written. */
-static void same(struct bk_codec *codec, const uint64_t *fields, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t field = fields[i];
-        bk_codec_u64(codec, &field);
-        bk_codec_check(codec, field == fields[i]);
-    }
-}
-
 /* Checks the settings that determine the layout and the meaning of the state. An agent may be loaded with
  * different values of the other settings. */
 static void same_config(struct bk_codec *codec, const struct bk_agent_config *config)
@@ -129,16 +26,16 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     const uint64_t fields[] = {config->strategy.kind, config->coordination,  config->counter,
                                config->source,        config->cache_entries, config->operations,
                                config->remember_keys, config->agent_id};
-    same(codec, fields, sizeof fields / sizeof *fields);
+    bk_codec_same(codec, fields, sizeof fields / sizeof *fields);
 }
 
 /* A strategy with a greatest age is stored with a different number for its kind, followed by the age. */
 static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
-    uint32_t aged = strategy->max_age_ns != 0 ? BK_KIND_COUNT : 0;
-    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KIND_COUNT);
-    strategy->kind = (enum bk_kind)(kind % BK_KIND_COUNT);
-    if (kind >= BK_KIND_COUNT)
+    uint32_t aged = strategy->max_age_ns != 0 ? BK_KINDS : 0;
+    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KINDS);
+    strategy->kind = (enum bk_kind)(kind % BK_KINDS);
+    if (kind >= BK_KINDS)
         bk_codec_i64(codec, &strategy->max_age_ns);
 }
 
@@ -146,30 +43,30 @@ static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
     kind_of(codec, strategy);
     switch (strategy->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         strategy->of.time.calendar =
             (enum bk_calendar)bk_codec_below(codec, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
         bk_codec_i64(codec, &strategy->of.time.window_ns);
         bk_codec_i64(codec, &strategy->of.time.epoch_ns);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         bk_codec_u64(codec, &strategy->of.count.rows);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         bk_codec_u32(codec, &strategy->of.probabilistic.bits);
         bk_codec_u64(codec, &strategy->of.probabilistic.chance_numerator);
         bk_codec_u64(codec, &strategy->of.probabilistic.chance_denominator);
         bk_codec_u64(codec, &strategy->of.probabilistic.threshold);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         bk_codec_u32(codec, &strategy->of.hash.buckets);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         bk_codec_u64(codec, &strategy->of.weighted.bytes);
         bk_codec_u64(codec, &strategy->of.weighted.threshold);
         break;
-    case BK_UNBUCKETED:
-    case BK_KIND_COUNT:
+    case BK_KIND_UNBUCKETED:
+    case BK_KINDS:
         break;
     }
 }
@@ -246,7 +143,7 @@ static void query_of(struct bk_codec *codec, struct bk_query *query)
 static void known_of(struct bk_codec *codec, struct known *known)
 {
     known->mask = bk_codec_below(codec, known->mask, COLUMNS_ALL + 1);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         bk_codec_i64(codec, &known->columns[i]);
     bk_codec_i64(codec, &known->learned_ns);
 }
@@ -335,8 +232,9 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
 /* Checks that a state could have been stored by an agent. */
 static void check_known(struct bk_codec *codec, const struct known *known)
 {
-    bk_codec_check(codec, known->columns[BK_BUCKET] >= 0 && known->columns[BK_BUCKET] <= BUCKET_LAST);
-    bk_codec_check(codec, known->columns[BK_COUNTER] < INT64_MAX);
+    bk_codec_check(codec,
+                   known->columns[BK_COLUMN_BUCKET] >= 0 && known->columns[BK_COLUMN_BUCKET] <= BUCKET_LAST);
+    bk_codec_check(codec, known->columns[BK_COLUMN_COUNTER] < INT64_MAX);
 }
 
 /* Checks that the operation has an action or waits: for an outcome, for its wake-up time, or for another
@@ -480,7 +378,7 @@ static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
 
 static void whole(struct bk_codec *codec, struct bk_agent *agent)
 {
-    version_of(codec, STATE_VERSION);
+    bk_codec_version(codec, STATE_VERSION);
     same_config(codec, &agent->config);
     history_of(codec, agent);
     bk_codec_i64(codec, &agent->wake_ns);
@@ -527,116 +425,5 @@ enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_a
     if (codec.is_wrong || codec.at != size)
         return BK_ERROR_CHECKPOINT;
     *out = agent;
-    return BK_OK;
-}
-
-/* Saves a client of identifiers as bytes and loads it. */
-
-/* "bki" and the version of the layout. */
-#define IDGEN_VERSION (UINT32_C(0x626b6900) | BK_IDGEN_LAYOUT)
-
-static void same_idgen_config(struct bk_codec *codec, const struct bk_idgen_config *config)
-{
-    const uint64_t fields[] = {config->client_id, config->batch,  config->stripes,
-                               config->stripe,    config->choice, config->lock};
-    same(codec, fields, sizeof fields / sizeof *fields);
-}
-
-static void lock_of(struct bk_codec *codec, struct bk_idgen *idgen)
-{
-    int64_t *const numbers[] = {&idgen->begun_ns, &idgen->until_ns, &idgen->wake_ns, &idgen->first_wait_ns,
-                                &idgen->lock[0],  &idgen->lock[1],  &idgen->last,    &idgen->stored};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        bk_codec_i64(codec, numbers[i]);
-    idgen->column_count = bk_codec_below(codec, idgen->column_count, BK_IDGEN_COLUMNS_MAX + 1);
-    for (uint32_t i = 0; i < idgen->column_count; i++) {
-        bk_codec_u64(codec, &idgen->columns[i].client);
-        bk_codec_i64(codec, &idgen->columns[i].until_ns);
-    }
-}
-
-/* Checks that the identifiers that the client has or is about to lease are in its stripe and at most
- * INT64_MAX. */
-static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
-{
-    int64_t stripes = idgen->config.stripes, stripe = idgen->stripe;
-    bool asks = idgen->step != IDGEN_IDLE && idgen->step != IDGEN_SLEEP;
-    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->is_waiting));
-    bk_codec_check(codec, !(idgen->is_to_ask && idgen->is_waiting));
-    bk_codec_check(codec, stripe <= stripes && (stripe >= 1 || (idgen->draws == 0 && !asks)));
-    /* The wait after an attempt depends on the number of attempts. */
-    bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
-    bk_codec_check(codec, !may_wait || idgen->attempts > 0);
-    bk_codec_check(codec, idgen->first_wait_ns >= 0);
-    if (idgen->in_hand > 0)
-        bk_codec_check(codec,
-                       idgen->next >= 1 && (idgen->next - stripe) % stripes == 0 &&
-                           idgen->in_hand - 1 <= (uint64_t)(INT64_MAX - idgen->next) / (uint64_t)stripes);
-    if (idgen->step == IDGEN_STORE && !codec->is_wrong) {
-        int64_t first = idgen->has_last ? idgen->last : stripe - stripes;
-        bk_codec_check(codec, (!idgen->has_last || first >= 1) && idgen->stored > first &&
-                                  (idgen->stored - stripe) % stripes == 0);
-    }
-}
-
-static void whole_idgen(struct bk_codec *codec, struct bk_idgen *idgen)
-{
-    version_of(codec, IDGEN_VERSION);
-    same_idgen_config(codec, &idgen->config);
-    bk_codec_i64(codec, &idgen->next);
-    bk_codec_u64(codec, &idgen->in_hand);
-    idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
-    idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
-    bk_codec_u64(codec, &idgen->actions);
-    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
-                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
-                           &idgen->lock_is_absent, &idgen->has_last};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        bk_codec_bool(codec, flags[i]);
-    idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);
-    uint32_t *const counts[] = {&idgen->stripe, &idgen->attempts, &idgen->tries, &idgen->races};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        bk_codec_u32(codec, counts[i]);
-    bk_codec_u64(codec, &idgen->draws);
-    lock_of(codec, idgen);
-    check(codec, idgen);
-}
-
-size_t bk_idgen_state_size(const struct bk_idgen *idgen)
-{
-    if (idgen == NULL)
-        return 0;
-    struct bk_codec codec = {.mode = BK_CODEC_MEASURE};
-    struct bk_idgen copy = *idgen;
-    whole_idgen(&codec, &copy);
-    return codec.at;
-}
-
-enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size)
-{
-    if (idgen == NULL || state == NULL)
-        return BK_ERROR_NULL;
-    if (size < bk_idgen_state_size(idgen))
-        return BK_ERROR_MEMORY;
-    struct bk_codec codec = {.mode = BK_CODEC_WRITE, .out = state, .size = size};
-    struct bk_idgen copy = *idgen;
-    whole_idgen(&codec, &copy);
-    return BK_OK;
-}
-
-enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
-                             struct bk_idgen *out)
-{
-    struct bk_idgen loaded;
-    if (state == NULL || out == NULL)
-        return BK_ERROR_NULL;
-    enum bk_status status = bk_idgen_init(config, &loaded);
-    if (status != BK_OK)
-        return status;
-    struct bk_codec codec = {.mode = BK_CODEC_READ, .in = state, .size = size};
-    whole_idgen(&codec, &loaded);
-    if (codec.is_wrong || codec.at != size)
-        return BK_ERROR_CHECKPOINT;
-    memcpy(out, &loaded, sizeof loaded);
     return BK_OK;
 }

@@ -115,7 +115,7 @@ static const struct {
     const char *name;
     size_t size;
     unsigned version;
-} kinds[BK_ID_KIND_COUNT] = {
+} kinds[BK_ID_KINDS] = {
     [BK_ID_TIMEUUID] = {"timeuuid", 16, 1},  [BK_ID_UUID4] = {"UUID v4", 16, 4},
     [BK_ID_UUID7] = {"UUID v7", 16, 7},      [BK_ID_ULID] = {"ULID", 16, 0},
     [BK_ID_SNOWFLAKE] = {"Snowflake", 8, 0}, [BK_ID_BYTES] = {"bytes", 0, 0},
@@ -137,7 +137,7 @@ enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uin
     *out = 0;
     if (id == NULL)
         return BK_ERROR_NULL;
-    if ((unsigned)kind >= BK_ID_KIND_COUNT || size == 0 || (kinds[kind].size > 0 && size != kinds[kind].size))
+    if ((unsigned)kind >= BK_ID_KINDS || size == 0 || (kinds[kind].size > 0 && size != kinds[kind].size))
         return BK_ERROR_ID;
     unsigned version = kinds[kind].version;
     if (version > 0 && (bytes[6] >> 4 != version || (bytes[8] & VARIANT_MASK) != VARIANT_RFC9562))
@@ -151,7 +151,7 @@ enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uin
 
 const char *bk_id_kind_name(enum bk_id_kind kind)
 {
-    return (unsigned)kind < BK_ID_KIND_COUNT ? kinds[kind].name : NULL;
+    return (unsigned)kind < BK_ID_KINDS ? kinds[kind].name : NULL;
 }
 
 /* The consistent hash of Guava, for one input and for many. It is a walk over buckets; each step needs a

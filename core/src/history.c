@@ -7,19 +7,20 @@
 
 #include "calendar.h"
 
-/* The place of a row of BK_COUNT: the era that it belongs to, and whether it is the first row of the era. */
+/* The place of a row of BK_KIND_COUNT: the era that it belongs to, and whether it is the first row of the
+ * era. */
 struct place {
     uint32_t era;
     bool opens;
     struct bk_era_start start;
 };
 
-/* BK_COUNT starts counting again at the first row of an era and, with a greatest age, at the first row after
- * a line. Its state can hold only one of these, so the combination is refused. */
+/* BK_KIND_COUNT starts counting again at the first row of an era and, with a greatest age, at the first row
+ * after a line. Its state can hold only one of these, so the combination is refused. */
 static enum bk_status check_strategy(const struct bk_strategy *strategy)
 {
     enum bk_status status = bk_strategy_check(strategy);
-    bool is_aged_count = status == BK_OK && strategy->kind == BK_COUNT && strategy->max_age_ns != 0;
+    bool is_aged_count = status == BK_OK && strategy->kind == BK_KIND_COUNT && strategy->max_age_ns != 0;
     return is_aged_count ? BK_ERROR_AGE : status;
 }
 
@@ -39,7 +40,7 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
 /* Returns whether the current bucket of a key depends on its state or on its newest sequence number. */
 static bool keeps_state(enum bk_kind kind)
 {
-    return kind == BK_COUNT || bk_kind_fires(kind);
+    return kind == BK_KIND_COUNT || bk_kind_fires(kind);
 }
 
 /* Returns whether a greatest age begins between two eras. This is refused, because only a state of an era
@@ -51,14 +52,14 @@ static bool begins_to_age(const struct bk_strategy *last, const struct bk_strate
 
 static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
 {
-    if (era->strategy.kind == BK_TIME)
+    if (era->strategy.kind == BK_KIND_TIME)
         return era->shift + bk_window_of(&era->strategy, until_ns - 1).index;
-    return era->shift + (era->strategy.kind == BK_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
+    return era->shift + (era->strategy.kind == BK_KIND_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
 }
 
 static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
 {
-    return strategy->kind == BK_TIME ? bk_window_of(strategy, from_ns).index : 0;
+    return strategy->kind == BK_KIND_TIME ? bk_window_of(strategy, from_ns).index : 0;
 }
 
 /* The checks of every call; the other ones were made when the history was created. */
@@ -150,7 +151,7 @@ static enum bk_status add(int64_t bucket, int64_t more, int64_t *out)
 /* Routes a row by the era's rows per bucket, counted from the era's start. The route has no bounds in
  * time. */
 static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
-                               uint64_t sequence, struct bk_route *out)
+                               uint64_t sequence, struct bk_placement *out)
 {
     struct bk_row row = {.sequence = sequence - start.sequence};
     enum bk_status status = bk_route(&history->eras[era].strategy, NULL, &row, out);
@@ -171,7 +172,7 @@ static enum bk_status begin_era(const struct bk_history *history, const struct b
     struct bk_era_start start = before == first ? (struct bk_era_start){0, 0} : state->starts[before];
     if (state->key.bucket < 0 || start.bucket < 0)
         return BK_ERROR_STATE;
-    struct bk_route last = {.bucket = start.bucket - 1};
+    struct bk_placement last = {.bucket = start.bucket - 1};
     if (row->sequence > start.sequence) {
         enum bk_status status = count_in(history, before, start, row->sequence - 1, &last);
         if (status != BK_OK)
@@ -212,7 +213,7 @@ static int64_t until_of(const struct bk_history *history, uint32_t era)
 }
 
 static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, struct bk_route *out, struct place *place)
+                                  const struct bk_row *row, struct bk_placement *out, struct place *place)
 {
     enum bk_status status =
         bk_strategy_check(&history->eras[bk_history_era_at(history, row->time_ns)].strategy);
@@ -258,9 +259,9 @@ static bool clamp(const struct bk_history *history, uint32_t era, const struct b
     return state->counter < highest;
 }
 
-/* Routes a row of any kind but BK_COUNT. */
+/* Routes a row of any kind but BK_KIND_COUNT. */
 static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, uint32_t number, struct bk_route *out)
+                                  const struct bk_row *row, uint32_t number, struct bk_placement *out)
 {
     const struct bk_era *era = &history->eras[number];
     struct bk_key_state key;
@@ -281,7 +282,7 @@ static enum bk_status route_plain(const struct bk_history *history, const struct
 }
 
 enum bk_status bk_history_route(const struct bk_history *history, const struct bk_history_state *state,
-                                const struct bk_row *row, struct bk_route *out)
+                                const struct bk_row *row, struct bk_placement *out)
 {
     if (out == NULL)
         return BK_ERROR_NULL;
@@ -291,8 +292,8 @@ enum bk_status bk_history_route(const struct bk_history *history, const struct b
         return status;
     uint32_t era = bk_history_era_at(history, row->time_ns);
     struct place place;
-    struct bk_route route;
-    if (history->eras[era].strategy.kind == BK_COUNT)
+    struct bk_placement route;
+    if (history->eras[era].strategy.kind == BK_KIND_COUNT)
         status = route_count(history, state, row, &route, &place);
     else
         status = route_plain(history, state, row, era, &route);
@@ -308,7 +309,7 @@ bool bk_history_fires(const struct bk_history *history, const struct bk_history_
         return false;
     const struct bk_strategy *strategy = &history->eras[bk_history_era_at(history, row->time_ns)].strategy;
     struct place place;
-    if (strategy->kind == BK_COUNT)
+    if (strategy->kind == BK_KIND_COUNT)
         return bk_strategy_check(strategy) == BK_OK && find_place(history, state, row, &place) == BK_OK &&
                place.opens;
     return bk_fires(strategy, row);
@@ -318,7 +319,7 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
                                     const struct bk_row *row, struct bk_effect *effect)
 {
     struct place place;
-    struct bk_route route;
+    struct bk_placement route;
     enum bk_status status = route_count(history, state, row, &route, &place);
     if (status != BK_OK)
         return status;
@@ -350,7 +351,7 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
         return status;
     uint32_t era = bk_history_era_at(history, row->time_ns);
     const struct bk_strategy *strategy = &history->eras[era].strategy;
-    if (strategy->kind == BK_COUNT)
+    if (strategy->kind == BK_KIND_COUNT)
         return advance_count(history, state, row, effect);
     struct bk_key_state key = state->key;
     if (bk_kind_fires(strategy->kind) && !clamp(history, era, &state->key, &key))

@@ -1,10 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock around a lease, as a row of columns or as a row with conditional updates, and the waits between
- * attempts. */
+/* A client that leases identifiers: what it has under way, the lock around a lease, as a row of columns or as
+ * a row with conditional updates, the waits between attempts, the lease itself, and checkpoints. */
+#include <assert.h>
 #include <string.h>
 
 #include "bucketing/hash.h"
-#include "idgen.h"
+#include "bucketing/idgen.h"
+#include "bucketing/private/lab.h"
+#include "codec.h"
+
+/* The action that the client has under way, or will request next. */
+enum bk_idgen_step {
+    IDGEN_IDLE,
+    IDGEN_SLEEP,
+    IDGEN_WRITE_COLUMN,
+    IDGEN_READ_COLUMNS,
+    IDGEN_LOCK, /* compare and set */
+    IDGEN_READ_LAST,
+    IDGEN_STORE,
+    IDGEN_RELEASE
+};
+
+/* What the client does after it has released the lock. */
+enum bk_idgen_after {
+    IDGEN_AFTER_IDLE, /* nothing: it has a batch */
+    IDGEN_AFTER_WAIT, /* it waits: the attempt failed */
+    IDGEN_AFTER_FAIL
+};
+
+/* The state of a client. It is in a struct bk_idgen, whose bytes a caller may copy but does not read. */
+struct idgen {
+    struct bk_idgen_config config;
+    int64_t next;     /* the next identifier to hand out */
+    uint64_t in_hand; /* number of identifiers left; consecutive ones differ by config.stripes */
+    int step, after;
+    uint64_t actions; /* the ticket of the last action that needs an outcome */
+    bool is_to_ask, is_waiting, is_wanted, is_ready_due, is_failed_due, is_retry;
+    enum bk_status status;
+    uint32_t stripe, attempts, tries, races;
+    uint64_t draws;
+    int64_t begun_ns, until_ns, wake_ns;
+    int64_t first_wait_ns;
+    bool lock_is_absent, has_last;
+    int64_t lock[2];
+    int64_t last, stored;
+    uint32_t column_count;
+    struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
+};
+static_assert(sizeof(struct idgen) <= sizeof(struct bk_idgen), "the state of a client is too large");
+
+static struct idgen *inside(const struct bk_idgen *client)
+{
+    return (struct idgen *)(uintptr_t)(const void *)client;
+}
 
 /* After losing a free lock to other clients this many times in a row, the client waits before it tries
  * again. */
@@ -12,12 +60,12 @@
 /* The purposes of pseudorandom draws. */
 enum { DRAW_STRIPE, DRAW_WAIT };
 
-static uint64_t draw(const struct bk_idgen *idgen, uint64_t what)
+static uint64_t draw(const struct idgen *idgen, uint64_t what)
 {
     return bk_murmur3_128_u64(bk_murmur3_128_u64(idgen->config.client_id).h1 ^ (idgen->draws << 1 | what)).h1;
 }
 
-static uint32_t choose_stripe(const struct bk_idgen *idgen)
+static uint32_t choose_stripe(const struct idgen *idgen)
 {
     const struct bk_idgen_config *config = &idgen->config;
     if (config->choice == BK_IDGEN_RANDOM)
@@ -32,7 +80,7 @@ static int64_t saturating_add(int64_t now_ns, int64_t span_ns)
     return now_ns > INT64_MAX - span_ns ? INT64_MAX : now_ns + span_ns;
 }
 
-static void go(struct bk_idgen *idgen, enum bk_idgen_step step)
+static void go(struct idgen *idgen, enum bk_idgen_step step)
 {
     idgen->step = (int)step;
     idgen->is_to_ask = true;
@@ -40,7 +88,7 @@ static void go(struct bk_idgen *idgen, enum bk_idgen_step step)
     idgen->tries = 0;
 }
 
-static void attempt(struct bk_idgen *idgen, int64_t now_ns)
+static void attempt(struct idgen *idgen, int64_t now_ns)
 {
     idgen->stripe = choose_stripe(idgen);
     idgen->draws++;
@@ -59,7 +107,7 @@ static void attempt(struct bk_idgen *idgen, int64_t now_ns)
     go(idgen, idgen->config.lock == BK_IDGEN_LOCK_LWT ? IDGEN_LOCK : IDGEN_WRITE_COLUMN);
 }
 
-static void release(struct bk_idgen *idgen, enum bk_idgen_after after)
+static void release(struct idgen *idgen, enum bk_idgen_after after)
 {
     idgen->after = (int)after;
     go(idgen, IDGEN_RELEASE);
@@ -67,7 +115,7 @@ static void release(struct bk_idgen *idgen, enum bk_idgen_after after)
 
 /* This client has the lock if its column is the only one that is not stale. Stale columns are deleted
  * together with this client's column. */
-static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcome *outcome)
+static void look_at_columns(struct idgen *idgen, const struct bk_idgen_outcome *outcome)
 {
     bool is_there = false, is_alone = true;
     for (size_t i = 0; i < outcome->column_count; i++) {
@@ -91,7 +139,7 @@ static int64_t times(int64_t span_ns, uint64_t factor)
     return factor > (uint64_t)(INT64_MAX / span_ns) ? INT64_MAX : span_ns * (int64_t)factor;
 }
 
-static int64_t wait_of(struct bk_idgen *idgen)
+static int64_t wait_of(struct idgen *idgen)
 {
     const struct bk_idgen_config *config = &idgen->config;
     int64_t base_ns = config->backoff_base_ns, cap_ns = config->backoff_cap_ns;
@@ -108,7 +156,7 @@ static int64_t wait_of(struct bk_idgen *idgen)
     return cap_ns != 0 && wait_ns > cap_ns ? cap_ns : wait_ns;
 }
 
-static void back_off(struct bk_idgen *idgen, int64_t now_ns)
+static void back_off(struct idgen *idgen, int64_t now_ns)
 {
     const struct bk_idgen_config *config = &idgen->config;
     int64_t wait_ns = wait_of(idgen);
@@ -126,7 +174,7 @@ static void back_off(struct bk_idgen *idgen, int64_t now_ns)
     idgen->wake_ns = saturating_add(now_ns, wait_ns);
 }
 
-static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+static void lock_denied(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     int64_t owner = outcome->found ? outcome->values[0] : 0,
             until_ns = outcome->found ? outcome->values[1] : 0;
@@ -148,7 +196,7 @@ static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_
     go(idgen, IDGEN_LOCK);
 }
 
-static void released(struct bk_idgen *idgen, int64_t now_ns)
+static void released(struct idgen *idgen, int64_t now_ns)
 {
     idgen->step = IDGEN_IDLE;
     if (idgen->after == IDGEN_AFTER_WAIT) {
@@ -163,7 +211,7 @@ static void released(struct bk_idgen *idgen, int64_t now_ns)
 }
 
 /* Repeats the action; false when no retries are left. */
-static bool again(struct bk_idgen *idgen)
+static bool again(struct idgen *idgen)
 {
     if (idgen->tries >= idgen->config.retries)
         return false;
@@ -172,13 +220,13 @@ static bool again(struct bk_idgen *idgen)
     return true;
 }
 
-static void fail(struct bk_idgen *idgen, enum bk_status status)
+static void fail(struct idgen *idgen, enum bk_status status)
 {
     idgen->status = status;
     release(idgen, IDGEN_AFTER_FAIL);
 }
 
-static void fill_lock(const struct bk_idgen *idgen, struct bk_idgen_action *out)
+static void fill_lock(const struct idgen *idgen, struct bk_idgen_action *out)
 {
     bool is_release = idgen->step == IDGEN_RELEASE;
     if (idgen->config.lock == BK_IDGEN_LOCK_LWT) {
@@ -223,24 +271,30 @@ enum bk_status bk_idgen_check(const struct bk_idgen_config *config)
     if ((unsigned)config->backoff > BK_IDGEN_RANDOM_TIMES || base_ns <= 0 ||
         (cap_ns != 0 && cap_ns < base_ns) || (limit_ns != 0 && limit_ns < base_ns))
         return BK_ERROR_BACKOFF;
+    for (size_t i = 0; i < sizeof config->reserved / sizeof *config->reserved; i++) {
+        if (config->reserved[i] != 0)
+            return BK_ERROR_RESERVED;
+    }
     return BK_OK;
 }
 
 enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idgen *out)
 {
+    struct idgen *idgen = inside(out);
     enum bk_status status = out == NULL ? BK_ERROR_NULL : bk_idgen_check(config);
     if (status != BK_OK)
         return status;
     memset(out, 0, sizeof *out);
-    out->config = *config;
-    out->wake_ns = INT64_MAX;
-    out->until_ns = INT64_MIN;
-    out->actions = bk_murmur3_128_u64(config->client_id).h1 >> 1;
+    idgen->config = *config;
+    idgen->wake_ns = INT64_MAX;
+    idgen->until_ns = INT64_MIN;
+    idgen->actions = bk_murmur3_128_u64(config->client_id).h1 >> 1;
     return BK_OK;
 }
 
-enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id)
+enum bk_status bk_idgen_take(struct bk_idgen *client, int64_t now_ns, int64_t *id)
 {
+    struct idgen *idgen = inside(client);
     if (id != NULL)
         *id = 0;
     if (idgen == NULL || id == NULL)
@@ -259,14 +313,14 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
 }
 
 /* If the clock was set back since the lock was requested, it is unknown whether the lease still lasts. */
-static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
+static bool is_in_lease(const struct idgen *idgen, int64_t now_ns)
 {
     return now_ns >= idgen->begun_ns && now_ns < saturating_add(idgen->begun_ns, idgen->config.lease_ns);
 }
 
 /* Plans the store of the new last identifier, given the one that was read. The last batch of a stripe may be
  * shorter. */
-static void plan(struct bk_idgen *idgen, int64_t now_ns)
+static void plan(struct idgen *idgen, int64_t now_ns)
 {
     int64_t stripes = idgen->config.stripes;
     int64_t last = idgen->has_last ? idgen->last : (int64_t)idgen->stripe - stripes;
@@ -290,7 +344,7 @@ static void plan(struct bk_idgen *idgen, int64_t now_ns)
     go(idgen, IDGEN_STORE);
 }
 
-static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+static void read_last(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     if (outcome->kind != BK_IDGEN_APPLIED) {
         if (!is_in_lease(idgen, now_ns) || !again(idgen))
@@ -302,7 +356,7 @@ static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_id
     plan(idgen, now_ns);
 }
 
-static void take_in_hand(struct bk_idgen *idgen)
+static void take_in_hand(struct idgen *idgen)
 {
     int64_t stripes = idgen->config.stripes;
     int64_t first = idgen->has_last ? idgen->last + stripes : (int64_t)idgen->stripe;
@@ -313,7 +367,7 @@ static void take_in_hand(struct bk_idgen *idgen)
     idgen->is_ready_due = true;
 }
 
-static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+static void stored(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     bool is_fenced = idgen->config.lock == BK_IDGEN_LOCK_LWT;
     if (outcome->kind == BK_IDGEN_APPLIED && (is_fenced || is_in_lease(idgen, now_ns))) {
@@ -336,7 +390,7 @@ static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen
     }
 }
 
-static void take_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+static void take_outcome(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     bool is_applied = outcome->kind == BK_IDGEN_APPLIED;
     switch ((enum bk_idgen_step)idgen->step) {
@@ -377,9 +431,10 @@ static void take_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk
     }
 }
 
-enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t ticket,
-                                const struct bk_idgen_outcome *outcome)
+enum bk_status bk_idgen_report(struct bk_idgen *client, int64_t now_ns, uint64_t ticket,
+                               const struct bk_idgen_outcome *outcome)
 {
+    struct idgen *idgen = inside(client);
     if (idgen == NULL || outcome == NULL)
         return BK_ERROR_NULL;
     if (!idgen->is_waiting || ticket != idgen->actions)
@@ -391,8 +446,9 @@ enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns, uint64_t
     return BK_OK;
 }
 
-bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out)
+bool bk_idgen_next(struct bk_idgen *client, struct bk_idgen_action *out)
 {
+    struct idgen *idgen = inside(client);
     if (idgen == NULL || out == NULL || !(idgen->is_ready_due || idgen->is_failed_due || idgen->is_to_ask))
         return false;
     memset(out, 0, sizeof *out);
@@ -420,13 +476,15 @@ bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out)
     return true;
 }
 
-int64_t bk_idgen_deadline(const struct bk_idgen *idgen)
+int64_t bk_idgen_deadline(const struct bk_idgen *client)
 {
+    const struct idgen *idgen = inside(client);
     return idgen == NULL ? INT64_MAX : idgen->wake_ns;
 }
 
-enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns)
+enum bk_status bk_idgen_tick(struct bk_idgen *client, int64_t now_ns)
 {
+    struct idgen *idgen = inside(client);
     if (idgen == NULL)
         return BK_ERROR_NULL;
     if (idgen->step == IDGEN_SLEEP && now_ns >= idgen->wake_ns)
@@ -434,7 +492,131 @@ enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns)
     return BK_OK;
 }
 
-uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen)
+uint64_t bk_idgen_in_hand(const struct bk_idgen *client)
 {
+    const struct idgen *idgen = inside(client);
     return idgen == NULL ? 0 : idgen->in_hand;
+}
+
+uint64_t bk_idgen_attempts(const struct bk_idgen *client)
+{
+    return inside(client)->draws;
+}
+
+uint32_t bk_idgen_stale_columns(const struct bk_idgen *client)
+{
+    return inside(client)->column_count - 1;
+}
+
+/* Saves a client of identifiers as bytes and loads it. */
+
+/* "bki" and the version of the layout. */
+#define IDGEN_VERSION (UINT32_C(0x626b6900) | BK_IDGEN_LAYOUT)
+
+static void same_idgen_config(struct bk_codec *codec, const struct bk_idgen_config *config)
+{
+    const uint64_t fields[] = {config->client_id, config->batch,  config->stripes,
+                               config->stripe,    config->choice, config->lock};
+    bk_codec_same(codec, fields, sizeof fields / sizeof *fields);
+}
+
+static void lock_of(struct bk_codec *codec, struct idgen *idgen)
+{
+    int64_t *const numbers[] = {&idgen->begun_ns, &idgen->until_ns, &idgen->wake_ns, &idgen->first_wait_ns,
+                                &idgen->lock[0],  &idgen->lock[1],  &idgen->last,    &idgen->stored};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        bk_codec_i64(codec, numbers[i]);
+    idgen->column_count = bk_codec_below(codec, idgen->column_count, BK_IDGEN_COLUMNS_MAX + 1);
+    for (uint32_t i = 0; i < idgen->column_count; i++) {
+        bk_codec_u64(codec, &idgen->columns[i].client);
+        bk_codec_i64(codec, &idgen->columns[i].until_ns);
+    }
+}
+
+/* Checks that the identifiers that the client has or is about to lease are in its stripe and at most
+ * INT64_MAX. */
+static void check(struct bk_codec *codec, const struct idgen *idgen)
+{
+    int64_t stripes = idgen->config.stripes, stripe = idgen->stripe;
+    bool asks = idgen->step != IDGEN_IDLE && idgen->step != IDGEN_SLEEP;
+    bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->is_waiting));
+    bk_codec_check(codec, !(idgen->is_to_ask && idgen->is_waiting));
+    bk_codec_check(codec, stripe <= stripes && (stripe >= 1 || (idgen->draws == 0 && !asks)));
+    /* The wait after an attempt depends on the number of attempts. */
+    bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
+    bk_codec_check(codec, !may_wait || idgen->attempts > 0);
+    bk_codec_check(codec, idgen->first_wait_ns >= 0);
+    if (idgen->in_hand > 0)
+        bk_codec_check(codec,
+                       idgen->next >= 1 && (idgen->next - stripe) % stripes == 0 &&
+                           idgen->in_hand - 1 <= (uint64_t)(INT64_MAX - idgen->next) / (uint64_t)stripes);
+    if (idgen->step == IDGEN_STORE && !codec->is_wrong) {
+        int64_t first = idgen->has_last ? idgen->last : stripe - stripes;
+        bk_codec_check(codec, (!idgen->has_last || first >= 1) && idgen->stored > first &&
+                                  (idgen->stored - stripe) % stripes == 0);
+    }
+}
+
+static void whole_idgen(struct bk_codec *codec, struct idgen *idgen)
+{
+    bk_codec_version(codec, IDGEN_VERSION);
+    same_idgen_config(codec, &idgen->config);
+    bk_codec_i64(codec, &idgen->next);
+    bk_codec_u64(codec, &idgen->in_hand);
+    idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
+    idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
+    bk_codec_u64(codec, &idgen->actions);
+    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
+                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
+                           &idgen->lock_is_absent, &idgen->has_last};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        bk_codec_bool(codec, flags[i]);
+    idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);
+    uint32_t *const counts[] = {&idgen->stripe, &idgen->attempts, &idgen->tries, &idgen->races};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        bk_codec_u32(codec, counts[i]);
+    bk_codec_u64(codec, &idgen->draws);
+    lock_of(codec, idgen);
+    check(codec, idgen);
+}
+
+size_t bk_idgen_state_size(const struct bk_idgen *client)
+{
+    const struct idgen *idgen = inside(client);
+    if (idgen == NULL)
+        return 0;
+    struct bk_codec codec = {.mode = BK_CODEC_MEASURE};
+    struct idgen copy = *idgen;
+    whole_idgen(&codec, &copy);
+    return codec.at;
+}
+
+enum bk_status bk_idgen_save(const struct bk_idgen *client, void *state, size_t size)
+{
+    const struct idgen *idgen = inside(client);
+    if (idgen == NULL || state == NULL)
+        return BK_ERROR_NULL;
+    if (size < bk_idgen_state_size(client))
+        return BK_ERROR_MEMORY;
+    struct bk_codec codec = {.mode = BK_CODEC_WRITE, .out = state, .size = size};
+    struct idgen copy = *idgen;
+    whole_idgen(&codec, &copy);
+    return BK_OK;
+}
+
+enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
+                             struct bk_idgen *out)
+{
+    struct bk_idgen loaded;
+    if (state == NULL || out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_idgen_init(config, &loaded);
+    if (status != BK_OK)
+        return status;
+    struct bk_codec codec = {.mode = BK_CODEC_READ, .in = state, .size = size};
+    whole_idgen(&codec, inside(&loaded));
+    if (codec.is_wrong || codec.at != size)
+        return BK_ERROR_CHECKPOINT;
+    memcpy(out, &loaded, sizeof loaded);
+    return BK_OK;
 }

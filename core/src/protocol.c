@@ -54,10 +54,10 @@ bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns,
     if ((outcome->mask & COLUMNS_ALL) == 0)
         return true;
     out->mask = outcome->mask & COLUMNS_ALL;
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         out->columns[i] = outcome->mask & BIT(i) ? outcome->columns[i] : 0;
-    return out->columns[BK_BUCKET] >= 0 && out->columns[BK_BUCKET] <= BUCKET_LAST &&
-           out->columns[BK_COUNTER] < INT64_MAX;
+    return out->columns[BK_COLUMN_BUCKET] >= 0 && out->columns[BK_COLUMN_BUCKET] <= BUCKET_LAST &&
+           out->columns[BK_COLUMN_COUNTER] < INT64_MAX;
 }
 
 /* Stores a state in the cache, unless the cache has one with a higher bucket, which is newer. Buckets only
@@ -65,7 +65,7 @@ bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns,
 static void remember(struct bk_agent *agent, uint64_t key, int64_t now_ns, const struct known *known)
 {
     const struct known *cached = bk_agent_cache_find(agent, now_ns, key);
-    if (cached == NULL || cached->columns[BK_BUCKET] <= known->columns[BK_BUCKET])
+    if (cached == NULL || cached->columns[BK_COLUMN_BUCKET] <= known->columns[BK_COLUMN_BUCKET])
         bk_agent_cache_store(agent, now_ns, key, known);
 }
 
@@ -87,9 +87,9 @@ void bk_operation_stored(const struct operation *operation, struct known *out)
 void bk_operation_plan_raise(struct operation *operation, int64_t now_ns)
 {
     operation->next = operation->known;
-    operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_LAST_CHANGE] = now_ns;
-    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE);
+    operation->next.columns[BK_COLUMN_BUCKET]++;
+    operation->next.columns[BK_COLUMN_LAST_CHANGE] = now_ns;
+    operation->next.mask = BIT(BK_COLUMN_BUCKET) | BIT(BK_COLUMN_LAST_CHANGE);
 }
 
 uint32_t bk_operation_written_mask(const struct operation *operation)
@@ -130,7 +130,7 @@ void bk_operation_find_bucket(struct bk_agent *agent, struct operation *operatio
 void bk_operation_route_newest(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     (void)agent, (void)now_ns;
-    operation->bucket = operation->known.columns[BK_BUCKET];
+    operation->bucket = operation->known.columns[BK_COLUMN_BUCKET];
     bk_operation_go(operation, STEP_PUT);
 }
 
@@ -148,7 +148,7 @@ OUT_OF_LINE static void looked(struct bk_agent *agent, struct operation *operati
         bk_operation_read_known(outcome, operation->asked_ns, &state)) {
         bk_operation_learn(agent, operation, &state, now_ns);
         if (operation->is_read)
-            bk_agent_start_reader(agent, operation, state.columns[BK_BUCKET]);
+            bk_agent_start_reader(agent, operation, state.columns[BK_COLUMN_BUCKET]);
         else
             bk_protocol(agent)->route(agent, operation, now_ns);
     } else if (!bk_operation_try_again(agent, operation, now_ns, bk_outcome_is_unknown(outcome),
@@ -224,7 +224,7 @@ static void fill_own(const struct bk_agent *agent, const struct operation *opera
     else if (action->kind == BK_ACT_ADD_COUNTER)
         out->amount = operation->weight != 0 ? operation->weight : 1; /* a number is 1 */
     else if (action->kind == BK_ACT_COUNT_ROWS)
-        out->bucket = operation->known.columns[BK_BUCKET];
+        out->bucket = operation->known.columns[BK_COLUMN_BUCKET];
     if (protocol->fill != NULL)
         protocol->fill(agent, operation, out);
 }
@@ -380,7 +380,7 @@ uint32_t bk_protocol_of(const struct bk_agent_config *config)
 
 static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    struct bk_route route;
+    struct bk_placement route;
     (void)now_ns;
     bk_history_route(&agent->config.history, NULL, &operation->row, &route);
     operation->bucket = route.bucket;
@@ -389,10 +389,10 @@ static void begin_write(struct bk_agent *agent, struct operation *operation, int
 
 static void begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    struct bk_route route;
+    struct bk_placement route;
     (void)now_ns;
     bk_route(&agent->config.strategy, NULL, &operation->row, &route);
-    bk_agent_start_reader(agent, operation, agent->config.strategy.kind == BK_COUNT ? route.bucket : 0);
+    bk_agent_start_reader(agent, operation, agent->config.strategy.kind == BK_KIND_COUNT ? route.bucket : 0);
 }
 
 const struct protocol bk_protocol_routed = {

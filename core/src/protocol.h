@@ -43,7 +43,7 @@
 #define TICKET_BITS   16u
 #define TICKET_PLACES UINT64_C(0xffff)
 #define BIT(column)   (1u << (column))
-#define COLUMNS_ALL   (BIT(BK_COLUMN_COUNT) - 1)
+#define COLUMNS_ALL   (BIT(BK_COLUMNS) - 1)
 #define CACHE_WAYS    4u
 /* No roll goes beyond this bucket, whatever bucket the host reports. */
 #define BUCKET_LAST (INT64_MAX - 1)
@@ -54,7 +54,7 @@
 /* A key's state row, as known at learned_ns. */
 struct known {
     uint32_t mask; /* columns with a value; 0: the key has no state row */
-    int64_t columns[BK_COLUMN_COUNT];
+    int64_t columns[BK_COLUMNS];
     int64_t learned_ns;
 };
 

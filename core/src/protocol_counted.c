@@ -4,7 +4,7 @@
  *
  * A row that fired is counted once it is stored. With BK_COUNTER_RMW the state is read again and written back
  * with the row's weight added. With BK_COUNTER_LWT it is updated by compare-and-set, first from the cached
- * copy. With BK_COUNTER_COLUMN the row is added to a counter column, whose total is then read; the state row
+ * copy. With BK_COUNTER_NATIVE the row is added to a counter column, whose total is then read; the state row
  * has the total at the last roll. Each protocol decides what is written then, and how the bucket is raised.
  *
  * With a greatest age, the state has the time at which the newest bucket began, and thereby the line at which
@@ -15,8 +15,8 @@
 
 enum counted_step {
     COUNTED_FRESH = STEP_OF_PROTOCOL, /* reads the state again, before counting */
-    COUNTED_ADD,                      /* BK_COUNTER_COLUMN: adds the row's weight */
-    COUNTED_TOTAL,                    /* BK_COUNTER_COLUMN: reads the total */
+    COUNTED_ADD,                      /* BK_COUNTER_NATIVE: adds the row's weight */
+    COUNTED_TOTAL,                    /* BK_COUNTER_NATIVE: reads the total */
     COUNTED_WRITE,                    /* writes the counter, and the roll if it is due */
     STEP_OF_COUNTED                   /* the first step of the protocol itself */
 };
@@ -38,8 +38,9 @@ static int64_t start_of(const struct bk_agent *agent, const struct known *known)
 {
     if (known->mask == 0)
         return INT64_MIN;
-    bool is_dated = agent->config.coordination == BK_THREE_STATE && known->columns[BK_NEXT_CHANGE] != 0;
-    return known->columns[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE];
+    bool is_dated =
+        agent->config.coordination == BK_THREE_STATE && known->columns[BK_COLUMN_NEXT_CHANGE] != 0;
+    return known->columns[is_dated ? BK_COLUMN_NEXT_CHANGE : BK_COLUMN_LAST_CHANGE];
 }
 
 static int64_t counted_line(const struct bk_agent *agent, const struct known *known)
@@ -64,14 +65,14 @@ static int64_t minus(int64_t a, int64_t b)
 /* The count since the last roll, without this row. */
 static int64_t counted_before_row(const struct bk_agent *agent, const struct operation *operation)
 {
-    int64_t stored = operation->known.columns[BK_COUNTER];
-    return agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, stored) : stored;
+    int64_t stored = operation->known.columns[BK_COLUMN_COUNTER];
+    return agent->config.counter == BK_COUNTER_NATIVE ? minus(operation->total, stored) : stored;
 }
 
 static int64_t counted_with_row(const struct bk_agent *agent, const struct operation *operation)
 {
     int64_t count = counted_before_row(agent, operation);
-    if (agent->config.counter == BK_COUNTER_COLUMN)
+    if (agent->config.counter == BK_COUNTER_NATIVE)
         return count; /* the row's increment was added before the total was read */
     return count > WEIGHT_MAX - operation->weight ? WEIGHT_MAX : count + operation->weight;
 }
@@ -81,13 +82,14 @@ static int64_t counted_with_row(const struct bk_agent *agent, const struct opera
 static int64_t counted_stored_as(const struct bk_agent *agent, const struct operation *operation,
                                  int64_t count)
 {
-    int64_t stored = agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, count) : count;
+    int64_t stored = agent->config.counter == BK_COUNTER_NATIVE ? minus(operation->total, count) : count;
     return stored > WEIGHT_MAX ? WEIGHT_MAX : stored;
 }
 
 static bool counted_may_roll(const struct bk_agent *agent, const struct operation *operation, int64_t count)
 {
-    return bk_operation_is_full(agent, operation, count) && operation->known.columns[BK_BUCKET] < BUCKET_LAST;
+    return bk_operation_is_full(agent, operation, count) &&
+           operation->known.columns[BK_COLUMN_BUCKET] < BUCKET_LAST;
 }
 
 /* Whether the row is in the newest bucket. A row in an older bucket neither counts for a new bucket nor
@@ -96,7 +98,7 @@ static bool counted_may_roll(const struct bk_agent *agent, const struct operatio
 static bool counted_stands_here(const struct bk_agent *agent, const struct operation *operation)
 {
     bool is_known = operation->known.mask != 0 || counted_line(agent, &operation->known) == INT64_MAX;
-    return is_known && operation->bucket >= operation->known.columns[BK_BUCKET];
+    return is_known && operation->bucket >= operation->known.columns[BK_COLUMN_BUCKET];
 }
 
 /* Plans to write the known state with this row counted; with a counter column, nothing. */
@@ -104,10 +106,10 @@ static void counted_plan(const struct bk_agent *agent, struct operation *operati
 {
     operation->next = operation->known;
     operation->next.mask = 0;
-    if (agent->config.counter == BK_COUNTER_COLUMN)
+    if (agent->config.counter == BK_COUNTER_NATIVE)
         return;
-    operation->next.columns[BK_COUNTER] = count;
-    operation->next.mask = BIT(BK_COUNTER);
+    operation->next.columns[BK_COLUMN_COUNTER] = count;
+    operation->next.mask = BIT(BK_COLUMN_COUNTER);
 }
 
 /* The same for a row in the newest bucket, and sets *count to the new count. Any other row ends the
@@ -131,10 +133,10 @@ static void counted_plan_roll(const struct bk_agent *agent, struct operation *op
     if (line_ns < INT64_MAX)
         now_ns = now_ns < start_ns ? start_ns : now_ns < line_ns ? now_ns : line_ns - 1;
     operation->next = operation->known;
-    operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_COUNTER] = counted_stored_as(agent, operation, 0);
-    operation->next.columns[BK_LAST_CHANGE] = now_ns;
-    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
+    operation->next.columns[BK_COLUMN_BUCKET]++;
+    operation->next.columns[BK_COLUMN_COUNTER] = counted_stored_as(agent, operation, 0);
+    operation->next.columns[BK_COLUMN_LAST_CHANGE] = now_ns;
+    operation->next.mask = BIT(BK_COLUMN_BUCKET) | BIT(BK_COLUMN_COUNTER) | BIT(BK_COLUMN_LAST_CHANGE);
 }
 
 static void counted_write_plan(struct operation *operation)
@@ -156,7 +158,7 @@ static void counted_keep_written(struct bk_agent *agent, struct operation *opera
         const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
         if (cached != NULL)
             known = *cached;
-        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        for (unsigned i = 0; i < BK_COLUMNS; i++) {
             if (bk_operation_written_mask(operation) & BIT(i))
                 known.columns[i] = operation->next.columns[i];
         }
@@ -176,14 +178,15 @@ static void plan_line(const struct bk_agent *agent, struct operation *operation)
     bool has_slept = is_new || bk_agent_line_above(agent, line_ns) <= operation->row.time_ns;
     int64_t start_ns = has_slept ? bk_agent_line_at(agent, operation->row.time_ns) : line_ns;
     operation->next = *known;
-    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE) | BIT(is_dated ? BK_NEXT_CHANGE : BK_COUNTER);
-    next[BK_BUCKET] += is_new ? 0 : 1 + (is_dated && has_slept);
+    operation->next.mask = BIT(BK_COLUMN_BUCKET) | BIT(BK_COLUMN_LAST_CHANGE) |
+                           BIT(is_dated ? BK_COLUMN_NEXT_CHANGE : BK_COLUMN_COUNTER);
+    next[BK_COLUMN_BUCKET] += is_new ? 0 : 1 + (is_dated && has_slept);
     if (is_dated) {
-        next[BK_LAST_CHANGE] = has_slept ? line_ns : start_of(agent, known);
-        next[BK_NEXT_CHANGE] = start_ns != 0 ? start_ns : 1; /* 0 means that there is none */
+        next[BK_COLUMN_LAST_CHANGE] = has_slept ? line_ns : start_of(agent, known);
+        next[BK_COLUMN_NEXT_CHANGE] = start_ns != 0 ? start_ns : 1; /* 0 means that there is none */
     } else {
-        next[BK_COUNTER] = is_new ? 0 : counted_stored_as(agent, operation, 0);
-        next[BK_LAST_CHANGE] = start_ns;
+        next[BK_COLUMN_COUNTER] = is_new ? 0 : counted_stored_as(agent, operation, 0);
+        next[BK_COLUMN_LAST_CHANGE] = start_ns;
     }
 }
 
@@ -198,11 +201,11 @@ static bool counted_cross_line(struct bk_agent *agent, struct operation *operati
     enum bk_counter counter = agent->config.counter;
     bool has_total = operation->step == COUNTED_TOTAL;
     bool is_read = has_total || operation->step == STEP_LOOK || operation->step == COUNTED_FRESH;
-    if (known->columns[BK_BUCKET] > BUCKET_LAST - 2) {
+    if (known->columns[BK_COLUMN_BUCKET] > BUCKET_LAST - 2) {
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
     } else if (counter != BK_COUNTER_LWT && !is_read) {
         bk_operation_go(operation, COUNTED_FRESH);
-    } else if (counter == BK_COUNTER_COLUMN && agent->config.coordination != BK_THREE_STATE &&
+    } else if (counter == BK_COUNTER_NATIVE && agent->config.coordination != BK_THREE_STATE &&
                known->mask != 0 && !has_total) {
         bk_operation_go(operation, COUNTED_TOTAL);
     } else {
@@ -232,7 +235,7 @@ static void counted_read(struct bk_agent *agent, struct operation *operation, in
         return;
     }
     operation->known = *cached;
-    bk_agent_start_reader(agent, operation, cached->columns[BK_BUCKET]);
+    bk_agent_start_reader(agent, operation, cached->columns[BK_COLUMN_BUCKET]);
 }
 
 static void counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
@@ -257,8 +260,9 @@ static bool counted_view(const struct bk_agent *agent, int64_t now_ns, uint64_t 
     const struct known *known = bk_agent_cache_find(agent, now_ns, key);
     if (known == NULL || is_beyond(agent, known, now_ns))
         return false;
-    *bucket = known->columns[BK_BUCKET];
-    *is_changing = known->columns[BK_NEXT_CHANGE] != 0 && now_ns < known->columns[BK_NEXT_CHANGE];
+    *bucket = known->columns[BK_COLUMN_BUCKET];
+    *is_changing =
+        known->columns[BK_COLUMN_NEXT_CHANGE] != 0 && now_ns < known->columns[BK_COLUMN_NEXT_CHANGE];
     return true;
 }
 
@@ -342,7 +346,7 @@ static void counted_outcome(struct bk_agent *agent, struct operation *operation,
         if (!is_applied || !bk_operation_read_known(outcome, operation->asked_ns, &state))
             break;
         bk_operation_learn(agent, operation, &state, now_ns);
-        if (agent->config.counter == BK_COUNTER_COLUMN)
+        if (agent->config.counter == BK_COUNTER_NATIVE)
             bk_operation_go(operation, COUNTED_ADD);
         else
             protocol->count(agent, operation, now_ns);
@@ -468,7 +472,7 @@ static void count_locked(struct bk_agent *agent, struct operation *operation, in
 
 static void written(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    if (bk_operation_is_full(agent, operation, operation->known.columns[BK_COUNTER]))
+    if (bk_operation_is_full(agent, operation, operation->known.columns[BK_COLUMN_COUNTER]))
         begin_roll(agent, operation, now_ns);
     else
         bk_operation_finish(operation, BK_OPERATION_OK);
@@ -665,24 +669,24 @@ const struct protocol bk_protocol_locked = {
 
 enum three_state_step {
     THREE_STATE_FRESH = STEP_OF_COUNTED, /* a row that does not fire reads the state again, */
-    THREE_STATE_TOTAL,                   /* with BK_COUNTER_COLUMN it reads the counter, */
+    THREE_STATE_TOTAL,                   /* with BK_COUNTER_NATIVE it reads the counter, */
     THREE_STATE_RESET,                   /* and then it resets the counter */
     STEP_OF_THREE_STATE
 };
 
 /* Returns the bucket of a row's time. This also works after the counter was reset, which moves the change
- * time to BK_LAST_CHANGE: a row that was accepted before the reset and routed after it still goes to the old
- * bucket. */
+ * time to BK_COLUMN_LAST_CHANGE: a row that was accepted before the reset and routed after it still goes to
+ * the old bucket. */
 static int64_t bucket_at(const struct known *known, int64_t time_ns)
 {
-    int64_t bucket = known->columns[BK_BUCKET], next_ns = known->columns[BK_NEXT_CHANGE];
+    int64_t bucket = known->columns[BK_COLUMN_BUCKET], next_ns = known->columns[BK_COLUMN_NEXT_CHANGE];
     if (bucket == 0)
         return bucket;
     if (next_ns != 0 && time_ns >= next_ns)
         return bucket;
     if (next_ns != 0)
         bucket--;
-    return time_ns >= known->columns[BK_LAST_CHANGE] || bucket == 0 ? bucket : bucket - 1;
+    return time_ns >= known->columns[BK_COLUMN_LAST_CHANGE] || bucket == 0 ? bucket : bucket - 1;
 }
 
 /* The state has the dates of the last two buckets, which are at least one lead apart. So a row that waited
@@ -695,7 +699,8 @@ OUT_OF_LINE static bool is_forgotten(const struct bk_agent *agent, const struct 
     uint64_t lead_ns = (uint64_t)agent->config.lead_ns;
     int64_t time_ns = operation->row.time_ns;
     return operation->bucket > 0 && lead_ns > 0 && (uint64_t)now_ns - (uint64_t)time_ns > lead_ns &&
-           known[BK_LAST_CHANGE] > time_ns && (uint64_t)known[BK_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
+           known[BK_COLUMN_LAST_CHANGE] > time_ns &&
+           (uint64_t)known[BK_COLUMN_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
 }
 
 static void route_three_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
@@ -713,10 +718,10 @@ static void route_three_state(struct bk_agent *agent, struct operation *operatio
 static void plan_reset(const struct bk_agent *agent, struct operation *operation, int64_t count)
 {
     operation->next = operation->known;
-    operation->next.columns[BK_COUNTER] = counted_stored_as(agent, operation, count);
-    operation->next.columns[BK_LAST_CHANGE] = operation->known.columns[BK_NEXT_CHANGE];
-    operation->next.columns[BK_NEXT_CHANGE] = 0;
-    operation->next.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
+    operation->next.columns[BK_COLUMN_COUNTER] = counted_stored_as(agent, operation, count);
+    operation->next.columns[BK_COLUMN_LAST_CHANGE] = operation->known.columns[BK_COLUMN_NEXT_CHANGE];
+    operation->next.columns[BK_COLUMN_NEXT_CHANGE] = 0;
+    operation->next.mask = BIT(BK_COLUMN_COUNTER) | BIT(BK_COLUMN_LAST_CHANGE) | BIT(BK_COLUMN_NEXT_CHANGE);
 }
 
 /* Plans a change, unless a line follows within a lead of its date: that line ends the bucket, and dates stay
@@ -726,15 +731,16 @@ static void plan_change(const struct bk_agent *agent, struct operation *operatio
     int64_t change_ns = bk_agent_saturating_add(now_ns, 1, agent->config.lead_ns);
     if (bk_agent_saturating_add(change_ns, 1, agent->config.lead_ns) > counted_line(agent, &operation->known))
         return;
-    operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_NEXT_CHANGE] = change_ns != 0 ? change_ns : 1; /* 0 means that there is none */
-    operation->next.mask |= BIT(BK_BUCKET) | BIT(BK_NEXT_CHANGE);
+    operation->next.columns[BK_COLUMN_BUCKET]++;
+    operation->next.columns[BK_COLUMN_NEXT_CHANGE] =
+        change_ns != 0 ? change_ns : 1; /* 0 means that there is none */
+    operation->next.mask |= BIT(BK_COLUMN_BUCKET) | BIT(BK_COLUMN_NEXT_CHANGE);
 }
 
 static void count_three_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t count = counted_with_row(agent, operation);
-    int64_t next_ns = operation->known.columns[BK_NEXT_CHANGE];
+    int64_t next_ns = operation->known.columns[BK_COLUMN_NEXT_CHANGE];
     bool stands_here = counted_stands_here(agent, operation), is_waiting = next_ns != 0;
     operation->adds = stands_here || is_waiting;
     if (!operation->adds) {
@@ -757,7 +763,7 @@ static void count_three_state(struct bk_agent *agent, struct operation *operatio
 
 static bool reset_is_due(const struct operation *operation, int64_t now_ns)
 {
-    int64_t change_ns = operation->known.columns[BK_NEXT_CHANGE];
+    int64_t change_ns = operation->known.columns[BK_COLUMN_NEXT_CHANGE];
     return change_ns != 0 && now_ns >= change_ns;
 }
 
@@ -784,7 +790,7 @@ static void reset_if_due(const struct bk_agent *agent, struct operation *operati
 {
     if (!reset_is_due(operation, now_ns))
         bk_operation_finish(operation, BK_OPERATION_OK);
-    else if (agent->config.counter == BK_COUNTER_COLUMN)
+    else if (agent->config.counter == BK_COUNTER_NATIVE)
         bk_operation_go(operation, THREE_STATE_TOTAL);
     else
         reset(agent, operation);

@@ -25,7 +25,7 @@ static bool is_counted(const struct bk_agent *agent, const struct operation *ope
                        const struct local_count *local)
 {
     return local->is_counted &&
-           local->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
+           local->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_COLUMN_BUCKET];
 }
 
 /* Returns NULL if the cached state has expired. A state that the operation itself requested is valid for it,
@@ -63,7 +63,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
         return;
     }
     /* One row does not raise a state that is many buckets behind. */
-    if (operation->known.columns[BK_BUCKET] >= BUCKET_LAST || ++operation->recounts > CAS_TRIES_MAX) {
+    if (operation->known.columns[BK_COLUMN_BUCKET] >= BUCKET_LAST || ++operation->recounts > CAS_TRIES_MAX) {
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
         return;
     }
@@ -75,7 +75,7 @@ static void resume(struct bk_agent *agent, struct operation *operation, int64_t 
 {
     if (is_served(agent, operation, now_ns)) {
         bk_agent_cache_local(agent, operation->key)->rows++;
-        operation->bucket = bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
+        operation->bucket = bk_agent_cache_peek(agent, operation->key)->columns[BK_COLUMN_BUCKET];
         bk_operation_go(operation, STEP_PUT);
     } else if (!asks(operation) && bk_turns_is_taken(agent, operation)) {
         operation->step = STEP_PARKED;
@@ -100,7 +100,7 @@ static void take_rows(struct bk_agent *agent, struct operation *operation, int64
     if (local != NULL) {
         memset(local, 0, sizeof *local);
         local->rows = rows;
-        local->bucket = operation->known.columns[BK_BUCKET];
+        local->bucket = operation->known.columns[BK_COLUMN_BUCKET];
         local->is_counted = true;
         local->is_cold = rows > 0;
     }
@@ -119,7 +119,7 @@ static void take_raised(struct bk_agent *agent, struct operation *operation, int
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);
     local = bk_agent_cache_local(agent, operation->key);
     memset(local, 0, sizeof *local);
-    local->bucket = stored.columns[BK_BUCKET];
+    local->bucket = stored.columns[BK_COLUMN_BUCKET];
     local->is_counted = !is_cold;
     resume(agent, operation, now_ns);
 }
@@ -159,7 +159,7 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
 {
     const struct known *known = bk_agent_cache_find(agent, now_ns, key);
     const struct local_count *local = known == NULL ? NULL : bk_agent_cache_local(agent, key);
-    if (local == NULL || !local->is_counted || local->bucket != known->columns[BK_BUCKET] ||
+    if (local == NULL || !local->is_counted || local->bucket != known->columns[BK_COLUMN_BUCKET] ||
         local->rows >= bk_agent_settings(agent, now_ns)->of.count.rows)
         return false;
     *bucket = local->bucket;

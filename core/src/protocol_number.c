@@ -16,7 +16,7 @@ enum number_step {
 static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
 {
     struct bk_row row = {.sequence = (uint64_t)number};
-    struct bk_route route;
+    struct bk_placement route;
     bk_route(&agent->config.strategy, NULL, &row, &route);
     return route.bucket;
 }
@@ -49,9 +49,9 @@ static struct filling filling_of(const struct bk_agent *agent, const struct oper
 {
     const int64_t *known = operation->known.columns;
     uint64_t rows = bk_agent_settings(agent, operation->row.time_ns)->of.count.rows;
-    struct filling filling = {known[BK_BUCKET], known[BK_NUMBER_FIRST],
+    struct filling filling = {known[BK_COLUMN_BUCKET], known[BK_NUMBER_FIRST],
                               rows < (uint64_t)INT64_MAX ? (int64_t)rows : INT64_MAX};
-    int64_t given = known[BK_COUNTER];
+    int64_t given = known[BK_COLUMN_COUNTER];
     if (filling.first == 0)
         filling.first = first_unchanged(agent, filling.bucket);
     if (filling.first < 0 || filling.first > given || given - filling.first >= filling.rows) {
@@ -66,7 +66,7 @@ static struct filling filling_of(const struct bk_agent *agent, const struct oper
 static void plan_take(struct bk_agent *agent, struct operation *operation)
 {
     int64_t wanted = agent->config.source == BK_SOURCE_LEASE ? (int64_t)agent->config.lease_rows : 1;
-    int64_t given = operation->known.columns[BK_COUNTER];
+    int64_t given = operation->known.columns[BK_COLUMN_COUNTER];
     struct filling filling = filling_of(agent, operation);
     if (given > INT64_MAX - 1 - wanted ||
         (given + wanted - 1 - filling.first) / filling.rows > BUCKET_LAST - filling.bucket) {
@@ -78,8 +78,8 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
     operation->filling = filling;
     operation->next = operation->known;
     operation->next.mask = COLUMNS_ALL;
-    operation->next.columns[BK_COUNTER] = given + wanted;
-    operation->next.columns[BK_BUCKET] = bucket;
+    operation->next.columns[BK_COLUMN_COUNTER] = given + wanted;
+    operation->next.columns[BK_COLUMN_BUCKET] = bucket;
     operation->next.columns[BK_NUMBER_FIRST] = first == first_unchanged(agent, bucket) ? 0 : first;
     operation->step = NUMBER_TAKE;
     operation->is_retry = false;
@@ -90,7 +90,7 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
 static void take(struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
-    if (cached == NULL || cached->columns[BK_COUNTER] < 0) {
+    if (cached == NULL || cached->columns[BK_COLUMN_COUNTER] < 0) {
         bk_operation_go(operation, NUMBER_READ);
         return;
     }
@@ -141,7 +141,7 @@ static void begin_read(struct bk_agent *agent, struct operation *operation, int6
  * lease was taken, as the state does, and not by the settings of the rows that get the numbers. */
 static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    int64_t first = operation->known.columns[BK_COUNTER];
+    int64_t first = operation->known.columns[BK_COLUMN_COUNTER];
     struct known stored;
     bk_operation_stored(operation, &stored);
     bk_operation_learn(agent, operation, &stored, now_ns);
@@ -149,7 +149,7 @@ static void taken(struct bk_agent *agent, struct operation *operation, int64_t n
         agent->config.source == BK_SOURCE_LEASE ? bk_agent_cache_local(agent, operation->key) : NULL;
     if (local != NULL) {
         local->next = first + 1;
-        local->end = stored.columns[BK_COUNTER];
+        local->end = stored.columns[BK_COLUMN_COUNTER];
         local->filling = operation->filling;
     }
     place(operation, bucket_in(&operation->filling, first));
@@ -201,8 +201,8 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
 {
     struct known state;
     bool is_applied = outcome->kind == BK_OUTCOME_APPLIED;
-    bool is_possible =
-        bk_operation_read_known(outcome, operation->asked_ns, &state) && state.columns[BK_COUNTER] >= 0;
+    bool is_possible = bk_operation_read_known(outcome, operation->asked_ns, &state) &&
+                       state.columns[BK_COLUMN_COUNTER] >= 0;
     switch ((enum number_step)operation->step) {
     case NUMBER_ADD:
         if (!is_applied)

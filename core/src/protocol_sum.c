@@ -65,7 +65,8 @@ static void placed(struct bk_agent *agent, struct operation *operation, int64_t 
     if (operation->known.mask == 0)
         forget_last(&operation->known);
     /* Rows of older buckets are not counted any more. */
-    if (operation->bucket == operation->known.columns[BK_BUCKET] && count_is_due(agent, operation, now_ns))
+    if (operation->bucket == operation->known.columns[BK_COLUMN_BUCKET] &&
+        count_is_due(agent, operation, now_ns))
         bk_operation_go(operation, SUM_ROWS);
 }
 
@@ -74,16 +75,17 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
 {
     const int64_t *known = operation->known.columns;
     /* Protects against a faulty host that reports a negative or a huge sum. */
-    int64_t counted = known[BK_COUNTER] > 0 ? known[BK_COUNTER] : 0, room = INT64_MAX - 1 - counted;
+    int64_t counted = known[BK_COLUMN_COUNTER] > 0 ? known[BK_COLUMN_COUNTER] : 0,
+            room = INT64_MAX - 1 - counted;
     int64_t sum = counted + (outcome->rows < (uint64_t)room ? (int64_t)outcome->rows : room);
     operation->next = operation->known;
     operation->next.mask = COLUMNS_ALL;
-    operation->next.columns[BK_COUNTER] = sum;
+    operation->next.columns[BK_COLUMN_COUNTER] = sum;
     operation->next.columns[BK_SUM_TIME] = outcome->columns[BK_PLACE_TIME];
     operation->next.columns[BK_SUM_ID] = outcome->columns[BK_PLACE_ID];
-    if (known[BK_BUCKET] < BUCKET_LAST && is_enough(agent, operation, (uint64_t)sum)) {
-        operation->next.columns[BK_BUCKET]++;
-        operation->next.columns[BK_COUNTER] = 0;
+    if (known[BK_COLUMN_BUCKET] < BUCKET_LAST && is_enough(agent, operation, (uint64_t)sum)) {
+        operation->next.columns[BK_COLUMN_BUCKET]++;
+        operation->next.columns[BK_COLUMN_COUNTER] = 0;
         forget_last(&operation->next);
     }
     bk_operation_go(operation, SUM_STORE);
@@ -93,7 +95,7 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
  * would lower it again. */
 static void plan_raise(struct operation *operation, int64_t now_ns)
 {
-    if (operation->known.columns[BK_BUCKET] != operation->bucket || operation->bucket >= BUCKET_LAST) {
+    if (operation->known.columns[BK_COLUMN_BUCKET] != operation->bucket || operation->bucket >= BUCKET_LAST) {
         bk_operation_finish(operation, BK_OPERATION_OK);
         return;
     }

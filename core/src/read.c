@@ -72,7 +72,7 @@ enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_stra
     enum bk_status status = bk_strategy_check(strategy);
     if (status != BK_OK)
         return status;
-    if (strategy->kind != BK_TIME)
+    if (strategy->kind != BK_KIND_TIME)
         return BK_ERROR_KIND;
     if (late_ns < 0)
         return BK_ERROR_RANGE;
@@ -194,18 +194,18 @@ static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct
                                 const struct bk_query *query, struct bk_reader *out)
 {
     switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         return BK_OK;
-    case BK_TIME:
+    case BK_KIND_TIME:
         return windows_of(strategy, query, out);
-    case BK_COUNT:
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
+    case BK_KIND_COUNT:
+    case BK_KIND_PROBABILISTIC:
+    case BK_KIND_WEIGHTED:
         return sequence_of(state, query, out);
-    case BK_HASH:
+    case BK_KIND_HASH:
         out->next = (int64_t)strategy->of.hash.buckets - 1;
         return BK_OK;
-    case BK_KIND_COUNT:
+    case BK_KINDS:
         break;
     }
     return BK_ERROR_KIND;
@@ -214,7 +214,7 @@ static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct
 static enum bk_status plan_of(const struct bk_strategy *strategy, const struct bk_query *query,
                               struct bk_reader *out)
 {
-    bool is_hash = strategy->kind == BK_HASH;
+    bool is_hash = strategy->kind == BK_KIND_HASH;
     int64_t all = is_hash ? out->next + 1 : 1;
     enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
     out->asks_all = is_hash && plan != BK_PLAN_LAZY;

@@ -126,18 +126,18 @@ static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *o
 
 enum bk_status bk_strategy_unbucketed(struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_UNBUCKETED}, out);
+    return make(&(struct bk_strategy){.kind = BK_KIND_UNBUCKETED}, out);
 }
 
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns}},
-                out);
+    return make(
+        &(struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns}}, out);
 }
 
 enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out)
 {
-    struct bk_strategy made = {.kind = BK_TIME, .of.time = {unit, 0, 0}};
+    struct bk_strategy made = {.kind = BK_KIND_TIME, .of.time = {unit, 0, 0}};
     if (out != NULL && unit == BK_CALENDAR_NONE) {
         memset(out, 0, sizeof *out);
         return BK_ERROR_CALENDAR;
@@ -147,19 +147,20 @@ enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *o
 
 enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_COUNT, .of.count = {rows}}, out);
+    return make(&(struct bk_strategy){.kind = BK_KIND_COUNT, .of.count = {rows}}, out);
 }
 
 enum bk_status bk_strategy_probabilistic(uint32_t bits, uint64_t threshold, struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_PROBABILISTIC, .of.probabilistic = {bits, 0, 0, threshold}},
-                out);
+    return make(
+        &(struct bk_strategy){.kind = BK_KIND_PROBABILISTIC, .of.probabilistic = {bits, 0, 0, threshold}},
+        out);
 }
 
 enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t denominator, uint64_t threshold,
                                                 struct bk_strategy *out)
 {
-    struct bk_strategy made = {.kind = BK_PROBABILISTIC,
+    struct bk_strategy made = {.kind = BK_KIND_PROBABILISTIC,
                                .of.probabilistic = {0, numerator, denominator, threshold}};
     if (out != NULL && denominator == 0) {
         memset(out, 0, sizeof *out);
@@ -170,12 +171,12 @@ enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t den
 
 enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_HASH, .of.hash = {buckets}}, out);
+    return make(&(struct bk_strategy){.kind = BK_KIND_HASH, .of.hash = {buckets}}, out);
 }
 
 enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_WEIGHTED, .of.weighted = {bytes, threshold}}, out);
+    return make(&(struct bk_strategy){.kind = BK_KIND_WEIGHTED, .of.weighted = {bytes, threshold}}, out);
 }
 
 enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy)
@@ -195,20 +196,20 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
     if (strategy == NULL)
         return BK_ERROR_NULL;
     if (strategy->max_age_ns != 0 && (strategy->max_age_ns < WINDOW_NS_MIN ||
-                                      (strategy->kind != BK_COUNT && !bk_kind_fires(strategy->kind))))
+                                      (strategy->kind != BK_KIND_COUNT && !bk_kind_fires(strategy->kind))))
         return BK_ERROR_AGE;
     switch (strategy->kind) {
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         return BK_OK;
-    case BK_TIME:
+    case BK_KIND_TIME:
         if ((unsigned)strategy->of.time.calendar > BK_CALENDAR_MONTH)
             return BK_ERROR_CALENDAR;
         if (strategy->of.time.calendar == BK_CALENDAR_NONE && strategy->of.time.window_ns < WINDOW_NS_MIN)
             return BK_ERROR_WINDOW;
         return BK_OK;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         return strategy->of.count.rows >= 1 ? BK_OK : BK_ERROR_ROWS;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         if (strategy->of.probabilistic.bits > BK_BITS_MAX)
             return BK_ERROR_BITS;
         if (strategy->of.probabilistic.chance_denominator != 0 &&
@@ -216,15 +217,15 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
              strategy->of.probabilistic.chance_numerator > strategy->of.probabilistic.chance_denominator))
             return BK_ERROR_CHANCE;
         return strategy->of.probabilistic.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
-    case BK_HASH:
+    case BK_KIND_HASH:
         return strategy->of.hash.buckets >= 1 && strategy->of.hash.buckets <= BK_BUCKETS_MAX
                    ? BK_OK
                    : BK_ERROR_BUCKETS;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         if (strategy->of.weighted.bytes < 1)
             return BK_ERROR_BYTES;
         return strategy->of.weighted.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
-    case BK_KIND_COUNT:
+    case BK_KINDS:
         break;
     }
     return BK_ERROR_KIND;
@@ -232,28 +233,28 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
 
 const char *bk_kind_name(enum bk_kind kind)
 {
-    static const char *const names[BK_KIND_COUNT] = {"unbucketed",    "time", "count",
-                                                     "probabilistic", "hash", "weighted"};
-    return (unsigned)kind < BK_KIND_COUNT ? names[kind] : "unknown";
+    static const char *const names[BK_KINDS] = {"unbucketed",    "time", "count",
+                                                "probabilistic", "hash", "weighted"};
+    return (unsigned)kind < BK_KINDS ? names[kind] : "unknown";
 }
 
 bool bk_kind_fires(enum bk_kind kind)
 {
-    return kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
+    return kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
 }
 
 uint64_t bk_threshold(const struct bk_strategy *strategy)
 {
     if (strategy == NULL || !bk_kind_fires(strategy->kind))
         return 0;
-    return strategy->kind == BK_WEIGHTED ? strategy->of.weighted.threshold
-                                         : strategy->of.probabilistic.threshold;
+    return strategy->kind == BK_KIND_WEIGHTED ? strategy->of.weighted.threshold
+                                              : strategy->of.probabilistic.threshold;
 }
 
 /* Places a row in a bucket, determines for which other rows the result is valid, and advances the state of a
  * key. */
 
-static const struct bk_route everywhere = {
+static const struct bk_placement everywhere = {
     .scope = BK_SCOPE_RANGE,
     .from_ns = INT64_MIN,
     .until_ns = INT64_MAX,
@@ -268,7 +269,7 @@ static bool is_over(const struct bk_key_state *state, int64_t time_ns)
 
 static bool is_full(const struct bk_strategy *strategy, const struct bk_key_state *state, uint64_t sequence)
 {
-    return strategy->kind == BK_COUNT && state->is_begun && sequence >= state->first_sequence &&
+    return strategy->kind == BK_KIND_COUNT && state->is_begun && sequence >= state->first_sequence &&
            sequence - state->first_sequence >= strategy->of.count.rows;
 }
 
@@ -279,7 +280,7 @@ static uint64_t end_of(uint64_t first, uint64_t rows)
 
 /* On entry, *out is a route without bounds. */
 static void route_aged(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                       const struct bk_row *row, struct bk_route *out)
+                       const struct bk_row *row, struct bk_placement *out)
 {
     bool over = is_over(state, row->time_ns), full = is_full(strategy, state, row->sequence);
     out->begins = !state->is_begun || over || full;
@@ -293,7 +294,7 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
         if (over)
             out->from_ns = span.from_ns;
     }
-    if (strategy->kind == BK_COUNT) {
+    if (strategy->kind == BK_KIND_COUNT) {
         uint64_t rows = strategy->of.count.rows;
         /* Beyond the line, a row of any number begins the next bucket; before the line, only rows with a
          * number beyond the bucket's last do. */
@@ -307,10 +308,10 @@ static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_s
     /* With a greatest age, one row may roll the key twice: before and after it is counted. */
     int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
     return state->bucket >= 0 && state->bucket <= last &&
-           (strategy->kind == BK_COUNT || state->counter < bk_threshold(strategy));
+           (strategy->kind == BK_KIND_COUNT || state->counter < bk_threshold(strategy));
 }
 
-static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
+static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_placement *out)
 {
     uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
     /* With one row per partition, sequence numbers above 2^63 would exceed the range of buckets, so they
@@ -326,7 +327,7 @@ static void route_count(const struct bk_strategy *strategy, uint64_t sequence, s
 /* The route is filled in place. Copying it just after one of its words was stored would stall on that store,
  * which is half of the cost of a call. */
 static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                            const struct bk_row *row, struct bk_route *out)
+                            const struct bk_row *row, struct bk_placement *out)
 {
     if (strategy == NULL || row == NULL)
         return BK_ERROR_NULL;
@@ -343,31 +344,31 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
         return BK_OK;
     }
     switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         break;
-    case BK_TIME: {
+    case BK_KIND_TIME: {
         struct bk_window window = bk_window_of(strategy, row->time_ns);
         out->bucket = window.index;
         out->from_ns = window.from_ns;
         out->until_ns = window.until_ns;
         break;
     }
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         route_count(strategy, row->sequence, out);
         break;
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
+    case BK_KIND_PROBABILISTIC:
+    case BK_KIND_WEIGHTED:
         if (state == NULL)
             return BK_ERROR_NULL;
         if (!state_fits(strategy, state))
             return BK_ERROR_STATE;
         out->bucket = state->bucket;
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         out->bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
         out->scope = BK_SCOPE_ROW;
         break;
-    case BK_KIND_COUNT:
+    case BK_KINDS:
         break;
     }
     return BK_OK;
@@ -378,7 +379,7 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
 static void begin_aged(const struct bk_strategy *strategy, struct bk_key_state *state,
                        const struct bk_row *row, struct bk_effect *effect)
 {
-    struct bk_route route = {.from_ns = INT64_MIN, .sequence_high = UINT64_MAX};
+    struct bk_placement route = {.from_ns = INT64_MIN, .sequence_high = UINT64_MAX};
     route_aged(strategy, state, row, &route);
     if (!route.begins)
         return;
@@ -391,11 +392,11 @@ static void begin_aged(const struct bk_strategy *strategy, struct bk_key_state *
     }
     state->is_begun = true;
     state->until_ns = route.until_ns;
-    state->first_sequence = strategy->kind == BK_COUNT ? row->sequence : 0;
+    state->first_sequence = strategy->kind == BK_KIND_COUNT ? row->sequence : 0;
 }
 
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                        const struct bk_row *row, struct bk_route *out)
+                        const struct bk_row *row, struct bk_placement *out)
 {
     if (out == NULL)
         return BK_ERROR_NULL;
@@ -429,9 +430,9 @@ static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
 
 uint64_t bk_weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
 {
-    if (strategy->kind == BK_PROBABILISTIC)
+    if (strategy->kind == BK_KIND_PROBABILISTIC)
         return id_fires(strategy, row->id);
-    if (strategy->kind != BK_WEIGHTED)
+    if (strategy->kind != BK_KIND_WEIGHTED)
         return 0;
     uint64_t unit = strategy->of.weighted.bytes;
     return row->bytes / unit + (multiply_high(row->id, unit) < row->bytes % unit);
@@ -467,7 +468,7 @@ size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, 
 {
     if (ids == NULL || bk_strategy_check(strategy) != BK_OK || !bk_kind_fires(strategy->kind))
         return end;
-    if (strategy->kind == BK_WEIGHTED)
+    if (strategy->kind == BK_KIND_WEIGHTED)
         return first_weighty(strategy->of.weighted.bytes, ids, bytes, begin, end);
     size_t i = begin;
     if (strategy->of.probabilistic.chance_denominator != 0) {
@@ -507,8 +508,8 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
         return BK_ERROR_STATE;
     if (is_aged) {
         begin_aged(strategy, state, row, &done);
-    } else if (strategy->kind == BK_COUNT) {
-        struct bk_route route = everywhere;
+    } else if (strategy->kind == BK_KIND_COUNT) {
+        struct bk_placement route = everywhere;
         route_count(strategy, row->sequence, &route);
         if (route.bucket > state->bucket) {
             state->bucket = route.bucket;
@@ -542,16 +543,16 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
 
 static bool goes_by_time(const struct bk_strategy *strategy)
 {
-    return strategy->kind == BK_TIME || strategy->max_age_ns != 0;
+    return strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0;
 }
 
 /* Returns whether `rows` has the columns that the strategy needs. */
 static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
 {
-    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_HASH;
+    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH;
     return (rows->times_ns != NULL || !goes_by_time(strategy)) && (rows->ids != NULL || !wants_ids) &&
-           (rows->sequences != NULL || strategy->kind != BK_COUNT) &&
-           (rows->bytes != NULL || strategy->kind != BK_WEIGHTED);
+           (rows->sequences != NULL || strategy->kind != BK_KIND_COUNT) &&
+           (rows->bytes != NULL || strategy->kind != BK_KIND_WEIGHTED);
 }
 
 static struct bk_row row_at(const struct bk_rows *rows, size_t i)
@@ -568,10 +569,10 @@ static struct bk_row row_at(const struct bk_rows *rows, size_t i)
  * The caller passes a range in which no row fires. If the route has no upper bound, it is still taken as not
  * valid for a row with the greatest possible time or number; that only costs another route. Unsigned
  * arithmetic makes two comparisons one. */
-static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_route *route,
+static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_placement *route,
                          const struct bk_rows *rows, size_t begin, size_t end)
 {
-    if (strategy->kind == BK_COUNT) {
+    if (strategy->kind == BK_KIND_COUNT) {
         uint64_t low = route->sequence_low, span = route->sequence_high - low;
         size_t i = begin;
         while (i < end && rows->sequences[i] - low < span)
@@ -605,7 +606,7 @@ static enum bk_status place(const struct bk_strategy *strategy, struct bk_key_st
     size_t firing = bk_first_firing(strategy, rows->ids, rows->bytes, 0, count);
     for (size_t i = 0, end; i < count; i = end) {
         struct bk_row row = row_at(rows, i);
-        struct bk_route route;
+        struct bk_placement route;
         enum bk_status status = bk_route(strategy, state, &row, &route);
         if (status != BK_OK)
             return status;
@@ -630,11 +631,11 @@ enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_
     enum bk_status status = bk_strategy_check(strategy);
     if (status != BK_OK)
         return status;
-    bool is_stateless =
-        strategy->kind == BK_UNBUCKETED || strategy->kind == BK_TIME || strategy->kind == BK_HASH;
+    bool is_stateless = strategy->kind == BK_KIND_UNBUCKETED || strategy->kind == BK_KIND_TIME ||
+                        strategy->kind == BK_KIND_HASH;
     if (!has_columns(strategy, rows) || (state == NULL && !is_stateless))
         return BK_ERROR_NULL;
-    if (strategy->kind == BK_HASH) {
+    if (strategy->kind == BK_KIND_HASH) {
         hash_rows(strategy, rows->ids, count, buckets);
         return BK_OK;
     }

@@ -249,7 +249,7 @@ static void write_part(struct text *text, int64_t value, size_t digits, const ch
 
 static void text_time(struct text *text, int64_t time_ns)
 {
-    static const struct bk_strategy months = {.kind = BK_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}};
+    static const struct bk_strategy months = {.kind = BK_KIND_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}};
     int64_t month = bk_window_of(&months, time_ns).index, year = 1970 + bk_floor_divide(month, 12);
     int64_t seconds = bk_floor_divide(time_ns, SECOND_NS), days = bk_floor_divide(seconds, DAY_S);
     int64_t of_day = seconds - days * DAY_S, fraction_ns = time_ns % SECOND_NS;
@@ -330,8 +330,8 @@ struct line {
 };
 
 #define FIRES         (KIND(PROBABILISTIC) | KIND(WEIGHTED))
-#define ALL           ((1u << BK_KIND_COUNT) - 1)
-#define KIND(kind)    (1u << BK_##kind)
+#define ALL           ((1u << BK_KINDS) - 1)
+#define KIND(kind)    (1u << BK_KIND_##kind)
 #define PLACE(member) offsetof(struct bk_setting, member)
 
 #define WORD(word, value) {word, value},
@@ -435,8 +435,7 @@ static const char *word_of(const struct word *words, uint64_t value)
 
 static bool is_of_kind(const struct line *line, const struct bk_setting *setting)
 {
-    return (unsigned)setting->strategy.kind < BK_KIND_COUNT &&
-           (line->kinds >> setting->strategy.kind & 1) != 0;
+    return (unsigned)setting->strategy.kind < BK_KINDS && (line->kinds >> setting->strategy.kind & 1) != 0;
 }
 
 /* Whether the setting `of` has one of the values that the line needs. */
@@ -458,7 +457,7 @@ static bool applies(const struct line *line, const struct bk_setting *setting)
 /* Whether rows should be counted from time to time, but neither every_rows nor every_time is set. */
 static bool counts_never(const struct bk_setting *setting)
 {
-    return setting->strategy.kind == BK_COUNT && setting->every_rows == 0 && setting->every_ns == 0 &&
+    return setting->strategy.kind == BK_KIND_COUNT && setting->every_rows == 0 && setting->every_ns == 0 &&
            is_needed(&lines[LINE_EVERY_ROWS], setting);
 }
 
@@ -533,7 +532,7 @@ static bool read_head(struct parser *parser)
         return fail(parser, parser->line, "scenario_digest", "is ", wrong);
     if (!next_pair(parser, &line, &value) || !piece_is(line, "kind"))
         return fail(parser, parser->line, NULL, "not 'kind = ...', which comes after scenario_digest", NULL);
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+    for (unsigned kind = 0; kind < BK_KINDS; kind++) {
         parser->setting.strategy.kind = (enum bk_kind)kind;
         if (piece_is(value, bk_kind_name((enum bk_kind)kind)))
             return true;
@@ -649,7 +648,7 @@ static bool check_whole(struct parser *parser)
         return fail(parser, parser->line, lines[LINE_EVERY_ROWS].name, "is missing, or ",
                     lines[LINE_EVERY_TIME].name);
     if (parser->setting.coordination == BK_GUARDED)
-        parser->setting.counter = BK_COUNTER_COLUMN;
+        parser->setting.counter = BK_COUNTER_NATIVE;
     return true;
 }
 

@@ -54,14 +54,8 @@ double report_exp10(double at)
     return sim_exp(at * log_of_ten);
 }
 
-static double flush(double value)
-{
-    return fabs(value) < REPORT_VALUE_LEAST ? 0 : value;
-}
-
 double report_at(const struct report_axis *axis, double value)
 {
-    value = flush(value);
     return !axis->is_log ? value / axis->unit : value > 0 ? report_log10(value) : -HUGE_VAL;
 }
 
@@ -72,7 +66,6 @@ double report_value_at(const struct report_axis *axis, double at)
 
 void report_extremes_meet(struct report_extremes *extremes, double value)
 {
-    value = flush(value);
     extremes->least = fmin(extremes->least, value);
     extremes->most = fmax(extremes->most, value);
     if (value > 0 && (extremes->positive == 0 || value < extremes->positive))
@@ -117,15 +110,6 @@ static void round_fill(bool is_time, struct round_numbers *out)
         add_round(out, 2 * power, false);
         add_round(out, 5 * power, false);
     }
-}
-
-static const char *title_of(const char *title, const char *unit, const char *scale,
-                            struct report_arena *arena)
-{
-    title = report_clean(arena, title);
-    if (unit[0] == 0 && scale[0] == 0)
-        return title;
-    return report_text(arena, "%s (%s%s%s)", title, unit, unit[0] != 0 && scale[0] != 0 ? ", " : "", scale);
 }
 
 static void begin(struct report_arena *arena, struct report_axis *out)
@@ -239,8 +223,7 @@ static void fill_log(const struct report_curves_axis *axis, const struct report_
         out->high = report_log10(most) + tight_room * span;
     }
     out->has_zero = extremes->has_zero;
-    out->title = title_of(axis->title, axis->unit == REPORT_UNIT_ROWS ? "rows" : "",
-                          extremes->is_upright ? "log" : "log scale", arena);
+    out->title = report_text(arena, "%s (log%s)", axis->title, extremes->is_upright ? "" : " scale");
     report_scale_log(arena, axis->unit, extremes->is_upright, out);
 }
 
@@ -292,17 +275,14 @@ void report_scale_linear(struct report_arena *arena, enum report_curves_unit uni
 static void fill_linear(const struct report_curves_axis *axis, const struct report_extremes *extremes,
                         struct report_arena *arena, struct report_axis *out)
 {
-    double low = extremes->least;
-    double high = extremes->most;
-    const double largest = fmax(fabs(low), fabs(high));
-    const char *name = axis->unit == REPORT_UNIT_ROWS ? "rows" : "";
+    double low = extremes->least, high = extremes->most;
+    const double largest = high;
+    const char *name = "";
     out->unit = 1;
     if (axis->unit == REPORT_UNIT_SECONDS)
         name = time_unit(largest, &out->unit);
-    if (low >= 0 && (low <= high / 2 || low == high))
+    if (low <= high / 2 || low == high)
         low = 0;
-    else if (high <= 0 && (high >= low / 2 || low == high))
-        high = 0;
     high = largest == 0 ? out->unit : high;
     const double missing = relative_span_min * largest - (high - low);
     if (missing > 0) {
@@ -311,8 +291,8 @@ static void fill_linear(const struct report_curves_axis *axis, const struct repo
     }
     const double room = headroom * (high - low);
     out->low = (low == 0 ? 0 : low - room) / out->unit;
-    out->high = (high == 0 ? 0 : high + room) / out->unit;
-    out->title = title_of(axis->title, name, "", arena);
+    out->high = (high + room) / out->unit;
+    out->title = report_text(arena, name[0] == 0 ? "%s" : "%s (%s)", axis->title, name);
     report_scale_linear(arena, axis->unit, steps_max, 0, out);
 }
 

@@ -23,8 +23,7 @@ static void put_box(const struct report_frame *frame, const struct report_slice 
 {
     const double left = report_snap(report_frame_x(frame, step->from));
     const double right = report_snap(report_frame_x(frame, step->to));
-    double top = report_snap(report_frame_y(frame, 0, high)),
-           bottom = report_snap(report_frame_y(frame, 0, low));
+    double top = report_snap(report_frame_y(frame, high)), bottom = report_snap(report_frame_y(frame, low));
     if (bottom - top < step_height_min) {
         top = report_snap((top + bottom - step_height_min) / 2);
         top = top < frame->box.y ? frame->box.y : top;
@@ -43,7 +42,7 @@ static void put_run(const struct report_frame *frame, const struct report_slice 
 {
     struct report_point *points = report_take(pen->scene->arena, 2 * count, sizeof *points);
     for (size_t i = 0; i < count; i++) {
-        const double y = report_frame_y(frame, 0, is_open ? steps[i].open.p50 : steps[i].closed.p50);
+        const double y = report_frame_y(frame, is_open ? steps[i].open.p50 : steps[i].closed.p50);
         points[2 * i] = (struct report_point){report_frame_x(frame, steps[i].from), y};
         points[2 * i + 1] = (struct report_point){report_frame_x(frame, steps[i].to), y};
     }
@@ -109,7 +108,7 @@ static void put_bars(const struct report_frame *frame, const struct report_panel
         const double left = report_snap(report_frame_x(frame, bar->from));
         const double right = report_snap(report_frame_x(frame, bar->to));
         const double bottom = bar->low > frame->y->low ? below : floor_y;
-        const double top = fmin(report_snap(report_frame_y(frame, 0, bar->high)), bottom - least);
+        const double top = fmin(report_snap(report_frame_y(frame, bar->high)), bottom - least);
         below = top;
         /* Half a pixel of paper separates neighbouring bars. */
         const double width = right - left > 2 ? right - left - 0.5 : right - left;
@@ -125,7 +124,7 @@ static void put_curve(const struct report_frame *frame, const struct report_pane
     struct report_point *points = report_take(pen->scene->arena, panel->curve_count, sizeof *points);
     for (size_t i = 0; i < panel->curve_count; i++)
         points[i] = (struct report_point){report_frame_x(frame, panel->curve[i].x),
-                                          report_frame_y(frame, 0, panel->curve[i].y)};
+                                          report_frame_y(frame, panel->curve[i].y)};
     report_pen_curve(pen, REPORT_INK_DISTRIBUTION, &frame->box, points, panel->curve_count, 1.6);
 }
 

@@ -103,7 +103,7 @@ static bool put_far_name(const struct report_frame *frame, const struct report_s
                                       {-0.92, 0.38}, {-0.92, -0.38}, {-0.71, 0.71}, {-0.71, -0.71},
                                       {-0.38, 0.92}, {-0.38, -0.92}, {0, 1},        {0, -1}};
     const struct report_extent extent = report_pen_measure(pen, type);
-    const struct report_point from = {report_frame_x(frame, spot->x), report_frame_y(frame, 0, spot->y)};
+    const struct report_point from = {report_frame_x(frame, spot->x), report_frame_y(frame, spot->y)};
     const double farthest = spot->is_chosen ? frame->box.width : spot->is_best ? far_name_max : 0;
     for (double away = first; away < farthest; away += step) {
         for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
@@ -144,7 +144,7 @@ static bool put_name(const struct report_frame *frame, const struct report_spot 
         type.width = name_width_max;
     const struct report_extent extent = report_pen_measure(pen, &type);
     const double side = (spot->is_chosen ? 9 : REPORT_MARKER_SIZE) / 2 + 3;
-    const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, 0, spot->y);
+    const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, spot->y);
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         const double reach_x = sides[i].y != 0 && sides[i].x != 0 ? 1 : side;
         const struct report_box box = {x - extent.width / 2 + sides[i].x * (extent.width / 2 + reach_x),
@@ -193,8 +193,8 @@ static size_t put_names(const struct report_frame *frame, const struct report_ch
 static void put_stair(const struct report_frame *frame, const struct report_spot *from,
                       const struct report_spot *to, struct taken *taken, struct report_pen *pen)
 {
-    const double x0 = report_frame_x(frame, from->x), y0 = report_frame_y(frame, 0, from->y);
-    const double x1 = report_frame_x(frame, to->x), y1 = report_frame_y(frame, 0, to->y);
+    const double x0 = report_frame_x(frame, from->x), y0 = report_frame_y(frame, from->y);
+    const double x1 = report_frame_x(frame, to->x), y1 = report_frame_y(frame, to->y);
     const bool leaves_x = from->x < frame->x->low && to->x >= frame->x->low;
     const bool leaves_y = from->y >= frame->y->low && to->y < frame->y->low;
     report_pen_line(pen, leaves_x ? REPORT_SHAPE_DASHED : REPORT_SHAPE_LINE, REPORT_INK_LINE, x0, y0, x1, y0,
@@ -226,7 +226,7 @@ static void put_range(const struct report_frame *frame, const struct report_spot
     if (!(spot->low < spot->high))
         return;
     const double x = report_frame_x(frame, spot->x);
-    const double top = report_frame_y(frame, 0, spot->high), bottom = report_frame_y(frame, 0, spot->low);
+    const double top = report_frame_y(frame, spot->high), bottom = report_frame_y(frame, spot->low);
     report_pen_range(pen, ink, x, top, bottom);
     take(taken, x - REPORT_CAP_WIDTH / 2, top - 1, x + REPORT_CAP_WIDTH / 2, bottom + 1);
 }
@@ -241,7 +241,7 @@ static void put_spots(const struct report_frame *frame, const struct report_char
             continue;
         const enum report_ink ink = ink_of(spot);
         const double size = spot->is_chosen ? chosen_size : REPORT_MARKER_SIZE;
-        const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, 0, spot->y);
+        const double x = report_frame_x(frame, spot->x), y = report_frame_y(frame, spot->y);
         put_range(frame, spot, ink, taken, pen);
         report_pen_marker(pen, ink, x, y, size)->hint = spot->hint;
         take(taken, x - size / 2 - clearance, y - size / 2 - clearance, x + size / 2 + clearance,

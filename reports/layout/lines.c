@@ -9,8 +9,7 @@ static const double left_min = 60;
 static const double panel_gap = 13;
 /* The least width of a panel, even if its lines end early. */
 static const double width_min = 120;
-/* The most markers of a line that has one per sample, and their distance along a line that is dense. */
-enum { MARKERS_MAX = 28 };
+/* The distance of the markers of a line that is dense. */
 static const double marker_gap = 96;
 static const double marker_stagger = 37;
 
@@ -18,7 +17,7 @@ static const double marker_stagger = 37;
 static void put_key(const struct report_chart *chart, const struct report_panel *panels, size_t panel_count,
                     const struct report_rules *rules, struct report_pen *pen)
 {
-    struct report_legend entries[REPORT_CURVES_MAX + REPORT_RULES_MAX];
+    struct report_legend entries[REPORT_CURVES_MAX + REPORT_MOMENTS_MAX];
     bool is_named[REPORT_INK_COUNT] = {false};
     size_t count = 0;
     for (int ink = REPORT_INK_LINE; ink <= REPORT_INK_LINE_LAST; ink++) {
@@ -39,25 +38,18 @@ static void put_key(const struct report_chart *chart, const struct report_panel 
     report_pen_legend(pen, entries, count, REPORT_FONT_LEGEND);
 }
 
-/* A line of a panel, and its lane in the strip for 0, so that lines that are 0 at the same x do not hide each
- * other. */
+/* A line of a panel. */
 struct path {
     const struct report_line *line;
     const struct report_frame *frame;
-    size_t index, lane;
+    size_t index;
     double offset; /* by which its ranges are shifted, because lines often have samples at the same x */
 };
 
 static struct report_point place_of(const struct path *path, size_t sample)
 {
     return (struct report_point){report_frame_x(path->frame, path->line->samples[sample].x),
-                                 report_frame_y(path->frame, path->lane, path->line->samples[sample].y)};
-}
-
-static bool is_marked(const struct report_line *line, size_t index)
-{
-    const size_t step = (line->sample_count + MARKERS_MAX - 1) / MARKERS_MAX;
-    return index % step == 0 || index + 1 == line->sample_count;
+                                 report_frame_y(path->frame, path->line->samples[sample].y)};
 }
 
 /* Draws the ranges of a line's samples. Short ones are not shifted. */
@@ -66,49 +58,27 @@ static void put_ranges(const struct path *path, struct report_pen *pen)
     static const double short_range = 3 * REPORT_MARKER_SIZE;
     for (size_t i = 0; i < path->line->sample_count; i++) {
         const struct report_sample *sample = &path->line->samples[i];
-        if (!(sample->low < sample->high) || !is_marked(path->line, i))
+        if (!(sample->low < sample->high))
             continue;
-        const double ends[] = {report_frame_y(path->frame, path->lane, sample->low),
-                               report_frame_y(path->frame, path->lane, sample->high)};
+        const double ends[] = {report_frame_y(path->frame, sample->low),
+                               report_frame_y(path->frame, sample->high)};
         const double x =
             report_frame_x(path->frame, sample->x) + (ends[0] - ends[1] > short_range ? path->offset : 0);
         report_pen_range(pen, path->line->ink, x, ends[1], ends[0]);
     }
 }
 
-static void put_run(const struct path *path, size_t from, size_t until, bool is_dashed,
-                    struct report_pen *pen)
-{
-    struct report_point *points = report_take(pen->scene->arena, until - from, sizeof *points);
-    if (until - from < 2)
-        return;
-    for (size_t i = from; i < until; i++)
-        points[i - from] = place_of(path, i);
-    const bool is_distribution = path->line->is_distribution;
-    struct report_mark *mark = report_pen_curve(pen, path->line->ink, &path->frame->box, points, until - from,
-                                                is_dashed         ? 1.2
-                                                : is_distribution ? 1.4
-                                                                  : 1.8);
-    mark->is_dashed = is_dashed;
-    mark->is_distribution = is_distribution;
-}
-
-/* A line is dotted where it enters or leaves a strip for 0, because the distance there has no meaning. */
 static void put_line(const struct path *path, struct report_pen *pen)
 {
     const struct report_line *line = path->line;
-    const double low = path->frame->y->low, left = path->frame->x->low;
-    size_t from = 0;
-    for (size_t i = 1; i <= line->sample_count && !line->is_points; i++) {
-        const struct report_sample *last = &line->samples[i - 1];
-        const struct report_sample *next = i < line->sample_count ? &line->samples[i] : NULL;
-        if (next != NULL && (last->y < low) == (next->y < low) && (last->x < left) == (next->x < left))
-            continue;
-        put_run(path, from, i, false, pen);
-        if (next != NULL)
-            put_run(path, i - 1, i + 1, true, pen);
-        from = i;
-    }
+    if (line->is_points || line->sample_count < 2)
+        return;
+    struct report_point *points = report_take(pen->scene->arena, line->sample_count, sizeof *points);
+    for (size_t i = 0; i < line->sample_count; i++)
+        points[i] = place_of(path, i);
+    struct report_mark *mark = report_pen_curve(pen, line->ink, &path->frame->box, points, line->sample_count,
+                                                line->is_distribution ? 1.4 : 1.8);
+    mark->is_distribution = line->is_distribution;
 }
 
 /* The length in pixels of the level start of a line. Many lines coincide there, so that a marker would not
@@ -144,25 +114,16 @@ static void put_stations(const struct path *path, struct report_pen *pen)
 static void put_markers(const struct path *path, struct report_pen *pen)
 {
     const struct report_line *line = path->line;
-    if (line->is_dense && !line->is_distribution)
+    if (!line->is_points && !line->is_distribution)
         put_stations(path, pen);
     for (size_t i = 0; i < line->sample_count; i++) {
         const struct report_point at = place_of(path, i);
-        const bool has_marker = line->is_dense ? i + 1 == line->sample_count : is_marked(line, i);
-        if (has_marker && !line->is_distribution)
+        if ((line->is_points || i + 1 == line->sample_count) && !line->is_distribution)
             report_pen_marker(pen, line->ink, at.x, at.y, REPORT_MARKER_SIZE);
         if (line->samples[i].hint != NULL)
             report_pen_mark(pen, REPORT_SHAPE_HIT, line->ink, (struct report_box){at.x, at.y, 0, 0})->hint =
                 line->samples[i].hint;
     }
-}
-
-static bool has_zero(const struct report_line *line, const struct report_axis *y)
-{
-    bool has = false;
-    for (size_t i = 0; i < line->sample_count; i++)
-        has |= line->samples[i].low < y->low;
-    return has;
 }
 
 static void put_lines(const struct report_frame *frame, const struct report_panel *panel,
@@ -172,28 +133,23 @@ static void put_lines(const struct report_frame *frame, const struct report_pane
                                                                                put_markers};
     static const double pitch = 2;
     for (size_t layer = 0; layer < sizeof layers / sizeof layers[0]; layer++) {
-        size_t lane = 0;
         for (size_t i = 0; i < panel->line_count; i++) {
-            const struct path path = {&panel->lines[i], frame, i, lane,
+            const struct path path = {&panel->lines[i], frame, i,
                                       pitch * ((double)i - (double)(panel->line_count - 1) / 2)};
             layers[layer](&path, pen);
-            lane += has_zero(&panel->lines[i], frame->y);
         }
     }
 }
 
-/* Sets the lanes of the strip for 0. Of several panels, each ends where its longest line ends. */
-static void measure(const struct report_panel *panel, bool is_whole, struct report_axis *x,
-                    struct report_frame *frame)
+/* Of several panels, each ends where its longest line ends. */
+static void measure(const struct report_panel *panel, struct report_axis *x, struct report_frame *frame)
 {
     double end = x->low;
-    for (size_t i = 0; i < panel->line_count; i++) {
+    for (size_t i = 0; i < panel->line_count; i++)
         end = fmax(end, panel->lines[i].samples[panel->lines[i].sample_count - 1].x);
-        frame->lane_count += has_zero(&panel->lines[i], frame->y);
-    }
     const double scale = (frame->box.width - 2 * frame->inset) / (x->high - x->low);
     const double width = fmax(width_min, 2 * frame->inset + ceil((end - x->low) * scale));
-    if (!is_whole && width < frame->box.width) {
+    if (width < frame->box.width) {
         frame->box.width = width;
         x->high = x->low + (width - 2 * frame->inset) / scale;
     }
@@ -227,8 +183,8 @@ void report_layout_lines(const struct report_chart *chart, struct report_pen *pe
         if (!is_whole) {
             pen->y += panel_gap;
             report_pen_head(pen, &panels[i], page.box.x, report_pen_right(pen));
+            measure(&panels[i], &x, &frame);
         }
-        measure(&panels[i], is_whole, &x, &frame);
         report_pen_paragraph(pen, panels[i].y.title, REPORT_FONT_TICK, 1);
         const double top = pen->y + 4;
         report_frame_place(&frame, top + report_rules_height(&rules, pen) + 4,

@@ -17,10 +17,8 @@ static const double rule_gap = 8;
 static const double flag_gap = 3;
 /* In pixels: the width of the strip for 0 before an axis, and the gap between the two. */
 static const double strip_width = 24;
-static const double strip_height_min = 16;
+static const double strip_height = 16;
 static const double strip_gap = 7;
-static const double lane_height = 7;
-static const double strip_padding = 4;
 
 double report_snap(double value)
 {
@@ -261,7 +259,6 @@ double report_pen_figures(struct report_pen *pen, const struct report_panel *pan
     return top + (double)((used + columns - 1) / columns) * line;
 }
 
-/* Of a strip for 0, the values are in the middle of their lanes. */
 void report_frame_place(struct report_frame *frame, double top, double height)
 {
     frame->box.y = report_snap(top);
@@ -269,8 +266,7 @@ void report_frame_place(struct report_frame *frame, double top, double height)
     frame->strip_top = frame->box.y + height;
     if (frame->y != NULL && frame->y->has_zero) {
         frame->strip_top += strip_gap;
-        frame->box.height +=
-            strip_gap + fmax(strip_height_min, strip_padding + lane_height * (double)frame->lane_count);
+        frame->box.height += strip_gap + strip_height;
     }
 }
 
@@ -285,14 +281,12 @@ double report_frame_x(const struct report_frame *frame, double at)
     return box->x + before + frame->inset + (at - axis->low) / (axis->high - axis->low) * room;
 }
 
-double report_frame_y(const struct report_frame *frame, size_t lane, double at)
+double report_frame_y(const struct report_frame *frame, double at)
 {
     const struct report_axis *axis = frame->y;
     const struct report_box *box = &frame->box;
-    if (axis->has_zero && at < axis->low) {
-        const double lanes = frame->lane_count > 0 ? (double)frame->lane_count : 1;
-        return frame->strip_top + (box->y + box->height - frame->strip_top) * ((double)lane + 0.5) / lanes;
-    }
+    if (axis->has_zero && at < axis->low)
+        return (frame->strip_top + box->y + box->height) / 2;
     const double height = frame->strip_top - (axis->has_zero ? strip_gap : 0) - box->y;
     return box->y + (1 - (at - axis->low) / (axis->high - axis->low)) * height;
 }
@@ -331,7 +325,7 @@ void report_frame_y_axis(const struct report_frame *frame, struct report_pen *pe
                         (struct report_box){left, frame->strip_top, box->width, bottom - frame->strip_top});
     double above = HUGE_VAL;
     for (size_t i = 0; i < axis->tick_count; i++) {
-        const double y = report_snap(report_frame_y(frame, 0, axis->ticks[i].at));
+        const double y = report_snap(report_frame_y(frame, axis->ticks[i].at));
         if (axis->ticks[i].text[0] == 0) {
             report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, left - 2, y, left, y, 1);
             continue;
@@ -418,8 +412,8 @@ void report_frame_bands(const struct report_frame *frame, const struct report_pa
         const struct report_band *band = &panel->bands[i];
         const bool is_over = band->ink == REPORT_INK_OVER;
         if (band->is_level) {
-            const double top = report_snap(report_frame_y(frame, 0, band->to));
-            const double bottom = report_snap(report_frame_y(frame, 0, band->from));
+            const double top = report_snap(report_frame_y(frame, band->to));
+            const double bottom = report_snap(report_frame_y(frame, band->from));
             const double edge = is_over ? bottom : top;
             report_pen_area(pen, band->ink, (struct report_box){plot->x, top, plot->width, bottom - top});
             report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, plot->x, edge, plot->x + plot->width,
@@ -454,9 +448,9 @@ static bool is_apart(const struct report_rule_place *rule, const struct report_r
 static bool place_rule(struct report_rule_place *rule, const struct report_rule_place *const *placed,
                        size_t placed_count, bool by_side, const struct report_pen *pen)
 {
-    for (size_t turn = 0; turn < 2 * REPORT_RULES_MAX; turn++) {
-        const bool is_left = by_side ? turn >= REPORT_RULES_MAX : turn % 2 == 1;
-        rule->row = by_side ? turn % REPORT_RULES_MAX : turn / 2;
+    for (size_t turn = 0; turn < 2 * REPORT_MOMENTS_MAX; turn++) {
+        const bool is_left = by_side ? turn >= REPORT_MOMENTS_MAX : turn % 2 == 1;
+        rule->row = by_side ? turn % REPORT_MOMENTS_MAX : turn / 2;
         rule->x = is_left ? rule->stem - flag_gap - rule->width : rule->stem + flag_gap;
         bool is_free = rule->x >= REPORT_PAGE_MARGIN && rule->x + rule->width <= report_pen_right(pen);
         for (size_t i = 0; is_free && i < placed_count; i++)
@@ -474,7 +468,7 @@ void report_rules_place(struct report_rules *rules, const struct report_moment *
 {
     bool is_placed = false;
     for (int attempt = 0; attempt < 4 && !is_placed; attempt++) {
-        const struct report_rule_place *placed[REPORT_RULES_MAX];
+        const struct report_rule_place *placed[REPORT_MOMENTS_MAX];
         size_t placed_count = 0;
         *rules = (struct report_rules){.count = count};
         is_placed = true;

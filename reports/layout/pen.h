@@ -72,15 +72,13 @@ struct report_frame {
     struct report_box box;           /* including the strips for 0 */
     double inset;                    /* distance of the ends of the x axis from the sides */
     double strip_top;                /* of the strip for y = 0; else the bottom of the plot */
-    size_t lane_count;               /* lines in that strip, which do not hide each other */
 };
 #define REPORT_SIDE_INSET 8.0
 
 /* Sets the vertical place of the plot, which is `height` high without the strip for 0. */
 void report_frame_place(struct report_frame *frame, double top, double height);
 double report_frame_x(const struct report_frame *frame, double at);
-/* `lane` counts only in the strip for 0. */
-double report_frame_y(const struct report_frame *frame, size_t lane, double at);
+double report_frame_y(const struct report_frame *frame, double at);
 /* The width of the widest number of a y axis, with the gap to the plot. */
 double report_frame_numbers(const struct report_axis *y, const struct report_pen *pen);
 /* Draws the y axis: the strip for 0, a line across the plot at each number, and the numbers that do not
@@ -100,7 +98,7 @@ struct report_rules {
     struct report_rule_place {
         double stem, x, width; /* width: 0 if there is no name above the plot */
         size_t row;            /* 0 is next to the plot */
-    } items[REPORT_RULES_MAX];
+    } items[REPORT_MOMENTS_MAX];
     size_t count, row_count;
 };
 /* Finds places for the names. The frame's left edge and width must be set. */
@@ -114,6 +112,7 @@ void report_rules_put(const struct report_rules *rules, const struct report_mome
 void report_layout_bars(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lines(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_sequence(const struct report_chart *chart, struct report_pen *pen);
 /* Includes its own heading and footer. */
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);
 

@@ -250,7 +250,8 @@ static const char *distribution_note(struct report_arena *arena, const struct la
     const uint64_t open = strategy->open_rows.count;
     if (closed + open == 0)
         return "no partitions";
-    if (strategy->settings.strategy.kind != BK_PROBABILISTIC || strategy->settings.strategy.max_age_ns != 0)
+    if (strategy->settings.strategy.kind != BK_KIND_PROBABILISTIC ||
+        strategy->settings.strategy.max_age_ns != 0)
         return "";
     if (closed == 0)
         return "none closed: nothing to compare with the distribution";
@@ -318,7 +319,7 @@ static const char *sizes_of(const struct report_bar *bar, bool is_bytes, struct 
 
 static bool has_distribution(const struct lab_strategy_result *strategy, bool is_bytes)
 {
-    return !is_bytes && strategy->settings.strategy.kind == BK_PROBABILISTIC &&
+    return !is_bytes && strategy->settings.strategy.kind == BK_KIND_PROBABILISTIC &&
            strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
 }
 

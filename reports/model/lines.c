@@ -221,10 +221,11 @@ static bool find_exact(struct report_arena *arena, const struct lab_strategy_res
                        struct exact *out)
 {
     const struct bk_strategy *settings = &strategy->settings.strategy;
-    const bool is_weighted = settings->kind == BK_WEIGHTED;
+    const bool is_weighted = settings->kind == BK_KIND_WEIGHTED;
     *out = (struct exact){.each = 1};
-    if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
-        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO)
+    if ((settings->kind != BK_KIND_PROBABILISTIC && settings->kind != BK_KIND_WEIGHTED) ||
+        settings->max_age_ns != 0 || strategy->closed_rows.count < REPORT_CLOSED_MIN ||
+        strategy->settings.observed != WL_OBSERVED_AUTO)
         return false;
     uint64_t base = 0, each = 1, payload = 1;
     if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each))
@@ -491,7 +492,7 @@ static void fill_sizes(const struct entry *entry, struct report_arena *arena,
                        const struct report_chart *chart, struct report_line *line)
 {
     static const double gap = 0.01; /* share of the length of the axes */
-    *line = (struct report_line){.ink = entry->ink, .is_dense = true};
+    *line = (struct report_line){.ink = entry->ink};
     line->label = report_text(arena, "%s%s", report_clean(arena, entry->strategy->label),
                               entry->is_open ? " (open)" : "");
     size_t bin_count;
@@ -587,7 +588,6 @@ void report_survival_fill(const struct lab_result *result, struct report_arena *
         *line =
             (struct report_line){.label = "",
                                  .ink = entry->is_distribution_shared ? REPORT_INK_DISTRIBUTION : entry->ink,
-                                 .is_dense = true,
                                  .is_distribution = true};
         fill_exact(arena, &entry->distribution, (double)entry->sizes->count, chart, line);
         chart->line_count -= line->sample_count == 0;
@@ -856,7 +856,6 @@ static void fill_panel(const struct operation *operation, const struct selection
         struct report_line *line = &panel->lines[panel->line_count++];
         line->label = report_clean(arena, strategy->label);
         line->ink = (enum report_ink)(REPORT_INK_LINE + (int)i);
-        line->is_dense = true;
         const struct latency latency = {strategy, operation->latency, operation->noun};
         fill_line(&latency, x, &panel->y, arena, line);
     }

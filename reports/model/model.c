@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes the charts of a result. In: a result, and which chart. Out: the chart as data, with the heading that
- * all charts have; and, for the files of the charts, the selection of lines, their simplification, and
- * entries of keys. */
+/* Makes the charts of a result. In: a result, and which chart; or the settings that `tune` tried. Out: the
+ * chart as data, with the heading that all charts have; and what the files of the charts share. */
 #include "reports/model.h"
 
 #include <assert.h>
@@ -211,5 +210,89 @@ struct report_chart *report_chart_make(const struct lab_result *result, enum rep
     if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen)
         chart->absent = "identifiers have no partitions";
     assert(chart->absent != NULL || chart->panel_count + chart->column_count + chart->line_count > 0);
+    return chart;
+}
+
+/* --- the settings that tune tried: cost over size, both on log axes */
+
+/* Adds entries to the key for the kinds of spots that the chart has. */
+static void add_spots_key(struct report_arena *arena, struct report_chart *chart)
+{
+    bool has_front = false, has_others = false;
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *spot = &chart->spots[i];
+        has_front |= spot->is_on_front && !spot->is_chosen;
+        has_others |= !spot->is_on_front && !spot->is_chosen;
+    }
+    if (chart->spots[0].is_chosen)
+        report_legend_add(chart, REPORT_INK_CHOSEN,
+                          report_text(arena, "recommended: %s", chart->spots[0].label));
+    if (has_front)
+        report_legend_add(chart, REPORT_INK_LINE, "on the front");
+    if (has_others)
+        report_legend_add(chart, REPORT_INK_PALE, "not on the front");
+}
+
+/* "9 bits, threshold 40; cost in inserts per 1000 rows: 1.95; bytes of partitions, p99: 158 (150 to 160);
+ * recommended, on the front". */
+static const char *spot_hint(const struct report_front_point *point, const char *label, bool is_chosen,
+                             const char *cost, const char *bytes, struct report_arena *arena)
+{
+    const char *range = point->low < point->high
+                            ? report_text(arena, " (%s to %s)", report_full(arena, point->low),
+                                          report_full(arena, point->high))
+                            : "";
+    return report_text(arena, "%s; %s: %s; %s: %s%s; %s%son the front", label, cost,
+                       report_full(arena, point->cost), bytes, report_full(arena, point->bytes), range,
+                       is_chosen ? "recommended, " : "", point->is_on_front ? "" : "not ");
+}
+
+struct report_chart *report_front_make(const struct report_front *front, struct report_arena *arena)
+{
+    static const struct report_curves_axis x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN,
+                                                REPORT_LOG},
+                                           y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG};
+    struct report_chart *chart = report_take(arena, 1, sizeof *chart);
+    struct report_extremes xs = report_no_extremes, ys = report_no_extremes;
+    assert(front->count >= 1 && front->count <= REPORT_FRONT_MAX);
+    *chart = (struct report_chart){
+        .name = "tune-front",
+        .form = REPORT_FORM_FRONT,
+        .heading = "The settings that stay within the limits",
+        .title = report_text(arena, "%s: the settings that stay within the limits",
+                             report_clean(arena, front->scenario)),
+        .subtitle = "what they cost, and how large their partitions are",
+        .foot = "means over seeds with intervals; less is better in both",
+        .reading = "Each dot is a setting that was tried: the further left, the cheaper; the lower, the "
+                   "smaller its large partitions. No setting beats those on the line in both; the "
+                   "recommended one is the cheapest within the limits."};
+    for (size_t i = 0; i < front->count; i++) {
+        const struct report_front_point *point = &front->points[i];
+        assert(point->cost >= 0 && point->cost <= REPORT_VALUE_MAX && point->low >= 0 &&
+               point->low <= point->bytes && point->bytes <= point->high && point->high <= REPORT_VALUE_MAX);
+        report_extremes_meet(&xs, point->cost);
+        report_extremes_meet(&ys, point->low);
+        report_extremes_meet(&ys, point->bytes);
+        report_extremes_meet(&ys, point->high);
+    }
+    report_scale_fill(&x, &xs, arena, &chart->x);
+    report_scale_fill(&y, &ys, arena, &chart->y);
+    chart->spots = report_take(arena, front->count, sizeof *chart->spots);
+    for (size_t i = 0; i < front->count; i++) {
+        const struct report_front_point *point = &front->points[i];
+        const bool is_chosen = front->has_recommended && i == 0;
+        const char *label = report_clean(arena, point->label);
+        chart->spots[chart->spot_count++] =
+            (struct report_spot){.label = label,
+                                 .x = report_at(&chart->x, point->cost),
+                                 .y = report_at(&chart->y, point->bytes),
+                                 .low = report_at(&chart->y, point->low),
+                                 .high = report_at(&chart->y, point->high),
+                                 .is_on_front = point->is_on_front,
+                                 .is_best = point->is_best,
+                                 .is_chosen = is_chosen,
+                                 .hint = spot_hint(point, label, is_chosen, x.title, y.title, arena)};
+    }
+    add_spots_key(arena, chart);
     return chart;
 }

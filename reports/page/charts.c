@@ -612,6 +612,7 @@ static void list_figures(struct list *list, const struct report_chart *chart)
         list_spots(list, chart);
         break;
     case REPORT_FORM_SUMMARY:
+    case REPORT_FORM_SEQUENCE:
         break;
     }
 }
@@ -714,17 +715,8 @@ void report_page_charts(struct report_sheet *sheet)
     size_t left_count = 0;
     report_sheet_section(sheet, "charts", "", 2, "Charts");
     report_page_svg_patterns(sheet);
-    if (page->front != NULL) {
-        struct report_chart front = {.name = "tune-front",
-                                     .heading = "The settings that stay within the limits",
-                                     .reading = "Each dot is a setting that was tried: the further left, the "
-                                                "cheaper; the lower, the smaller its "
-                                                "large partitions. No setting beats those on the line in "
-                                                "both; the recommended one is the cheapest "
-                                                "within the limits."};
-        report_front_fill(page->front, sheet->arena, &front);
-        write_chart(sheet, &front);
-    }
+    if (page->front != NULL)
+        write_chart(sheet, report_front_make(page->front, sheet->arena));
     for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
         const struct report_chart *chart =
             report_chart_make(page->result, (enum report_kind)kind, sheet->arena);

@@ -575,7 +575,7 @@ static bool can_start(const struct lab_strategy_result *strategy, uint32_t *bits
     static const uint64_t threshold_max = 1000000;
     const struct bk_strategy *settings = &strategy->settings.strategy;
     if (strategy->settings.is_idgen || strategy->settings.observed != WL_OBSERVED_AUTO ||
-        settings->kind != BK_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max)
+        settings->kind != BK_KIND_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max)
         return false;
     *threshold = settings->of.probabilistic.threshold;
     *bits = settings->of.probabilistic.bits;

@@ -152,8 +152,8 @@ static const char *against(const struct report_option *option, const struct repo
         case LAB_DISQUALIFIER_ENDLESS:
             if (judgment->within == LAB_WITHIN)
                 report_append(arena, &text, ", ", "%s%s%s",
-                              option->settings->strategy.kind == BK_TIME ? "the run has no whole window"
-                                                                         : "its partitions never end",
+                              option->settings->strategy.kind == BK_KIND_TIME ? "the run has no whole window"
+                                                                              : "its partitions never end",
                               has_end ? ", the first exceeds a limit after " : "", end);
             break;
         default:
@@ -171,7 +171,8 @@ static const char *named(const struct telling *telling, size_t index)
     const struct lab_settings *settings = telling->options[index].settings;
     const char *label = report_clean(arena, telling->options[index].label);
     const char *kind = lab_kind_name(lab_settings_kind(settings)), *last = NULL;
-    const bool has_settings = !telling->terms->is_observed && lab_settings_kind(settings) != BK_UNBUCKETED;
+    const bool has_settings =
+        !telling->terms->is_observed && lab_settings_kind(settings) != BK_KIND_UNBUCKETED;
     const char *text = has_settings ? report_settings(arena, settings) : "";
     for (const char *comma = strstr(text, ", "); comma != NULL; comma = strstr(comma + 2, ", "))
         last = comma;
@@ -273,7 +274,7 @@ static const char *needs(const struct report_option *option, struct report_arena
 {
     const struct bk_strategy *strategy = &option->settings->strategy;
     const char *text = bk_kind_fires(strategy->kind) ? "ids with random bits" : "";
-    if (strategy->kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator == 0)
+    if (strategy->kind == BK_KIND_PROBABILISTIC && strategy->of.probabilistic.chance_denominator == 0)
         text = report_text(arena, "ids with %u random bits", (unsigned)strategy->of.probabilistic.bits);
     report_append(arena, &text, "; ", "%s", requirements(option->score.candidate.requirements, arena));
     return text;
@@ -414,7 +415,7 @@ static const char *remedy(const struct report_option *option, struct report_aren
     const unsigned disqualifiers = option->score.disqualifiers;
     const double fullness = option->score.candidate.fullness;
     if ((disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0)
-        return option->settings->strategy.kind == BK_TIME
+        return option->settings->strategy.kind == BK_KIND_TIME
                    ? "a longer run, or shorter windows"
                    : "a strategy whose partitions end: time, count, probabilistic or weighted";
     if (option->score.judgment.within == LAB_EXCEEDS)

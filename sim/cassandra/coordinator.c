@@ -568,20 +568,6 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
     cass_message_drop(cluster, index);
 }
 
-/* Returns the number of rows to scan, 0 for all. A read of newer rows that finds none has scanned one row. */
-static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation)
-{
-    const struct cass_statement *statement = &operation->statement;
-    if (statement->kind == CASS_READ_ROWS && statement->has_span)
-        return cass_span_scanned(cluster, operation);
-    if (statement->kind == CASS_READ_ROWS)
-        return statement->limit;
-    if (statement->kind != CASS_COUNT_ROWS || !statement->has_after || operation->entity == CASS_NONE)
-        return 0;
-    uint64_t newer = cass_clustering_newer(cluster, operation->entity, statement);
-    return newer > 0 ? newer : 1;
-}
-
 /* Determines what the replica scans, according to its rows and tombstones. A read of a time span also scans
  * the row at which it ends, and a read that finds nothing has scanned one row. */
 static void plan_scan(const struct cass_cluster *cluster, uint32_t index, uint32_t message_index)
@@ -605,7 +591,8 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t place = operation->place, generation = operation->generation, round = operation->round;
     uint32_t entity = operation->entity, asked = operation->asked;
-    uint64_t limit = cluster->config.keeps_lifetimes ? 0 : rows_to_scan(cluster, operation);
+    bool is_limited = operation->statement.kind == CASS_READ_ROWS && !cluster->config.keeps_lifetimes;
+    uint64_t limit = is_limited ? operation->statement.limit : 0;
     for (; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         uint32_t fresh = cass_message_new(cluster, kind, place, replicas[replica]);

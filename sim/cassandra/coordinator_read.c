@@ -180,14 +180,6 @@ static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_
     return rows - (missed < rows ? missed : rows);
 }
 
-/* The place of the last row that was counted. */
-static void tell_last(struct cass_reply *reply, const struct clustering *last)
-{
-    reply->columns[0] = last->time_ns;
-    reply->columns[1] = last->order;
-    reply->columns_mask = 3;
-}
-
 /* With the lifetimes of rows: the result is what the queried replicas have together. */
 static void finish_scan(struct cass_cluster *cluster, struct cass_operation *operation)
 {
@@ -199,31 +191,11 @@ static void finish_scan(struct cass_cluster *cluster, struct cass_operation *ope
     reply->saw_older = scan.saw_older;
     reply->scanned = scan.rows + scan.saw_older + scan.tombstones;
     reply->found = scan.rows > 0;
-    if (operation->statement.kind == CASS_COUNT_ROWS && reply->found)
-        tell_last(reply, &scan.last);
-}
-
-/* Tombstones are assumed to be evenly distributed among the rows. */
-static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation)
-{
-    struct cass_reply *reply = &operation->reply;
-    const struct cass_statement *statement = &operation->statement;
-    const struct partition *partition = partition_at(cluster, operation->entity);
-    uint64_t later =
-        cass_span_rows(cluster, operation->entity, statement->from_ns, INT64_MAX, operation->asked);
-    uint64_t rows =
-        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
-    rows = statement->limit > 0 && statement->limit < rows ? statement->limit : rows;
-    rows = rows < partition->rows ? rows : partition->rows;
-    if (partition->rows > 0)
-        reply->tombstones =
-            (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
-    reply->rows = rows;
-    /* Rows that expired or were deleted still count as later, so saw_older is true only if an older row
-     * certainly exists. */
-    reply->saw_older = seen_rows(cluster, operation) > later;
-    reply->scanned = rows + reply->saw_older + reply->tombstones;
-    reply->found = rows > 0;
+    if (operation->statement.kind != CASS_COUNT_ROWS || !reply->found)
+        return;
+    reply->columns[0] = scan.last.time_ns;
+    reply->columns[1] = scan.last.order;
+    reply->columns_mask = 3;
 }
 
 static void finish_rows(struct cass_cluster *cluster, uint32_t index)
@@ -238,10 +210,7 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
         finish_scan(cluster, operation);
         return;
     }
-    if (operation->statement.has_span) {
-        finish_span(cluster, operation);
-        return;
-    }
+    assert(!operation->statement.has_span && !operation->statement.has_after);
     const struct partition *partition = partition_at(cluster, operation->entity);
     uint64_t limit = operation->statement.limit > 0 ? operation->statement.limit : UINT64_MAX;
     uint64_t seen = seen_rows(cluster, operation);
@@ -254,34 +223,6 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
     reply->rows = seen;
     reply->scanned = seen + reply->tombstones;
     reply->found = seen > 0;
-}
-
-/* Counts the rows that a read of the whole partition finds, or those after a place. */
-static void finish_count(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    struct cass_reply *reply = &operation->reply;
-    struct clustering last;
-    if (operation->entity == CASS_NONE)
-        return;
-    if (cluster->config.keeps_lifetimes) {
-        finish_scan(cluster, operation);
-        return;
-    }
-    if (operation->statement.has_after) {
-        uint64_t newer = cass_clustering_newer(cluster, operation->entity, &operation->statement);
-        uint64_t missed =
-            cass_clustering_missed(cluster, operation->entity, operation->asked, &operation->statement);
-        reply->rows =
-            newer - (missed < newer ? missed : newer); /* without a clustering order, none is newer */
-        reply->scanned = reply->rows;
-    } else {
-        finish_rows(cluster, index);
-    }
-    reply->found =
-        reply->rows > 0 && cass_clustering_last(cluster, operation->entity, operation->asked, &last);
-    if (reply->found)
-        tell_last(reply, &last);
 }
 
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)
@@ -309,10 +250,8 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
     cass_operation_no_timer(cluster, index);
     switch (operation->statement.kind) {
     case CASS_READ_ROWS:
-        finish_rows(cluster, index);
-        break;
     case CASS_COUNT_ROWS:
-        finish_count(cluster, index);
+        finish_rows(cluster, index);
         break;
     case CASS_READ_COUNTER:
         finish_counter(cluster, index);

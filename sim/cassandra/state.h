@@ -698,23 +698,6 @@ uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partiti
 /* Stores on a replica the rows that any replica in `others` has. */
 void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others);
 
-/* The number of rows with times in [from_ns, until_ns) that any of the replicas has; until_ns INT64_MAX: no
- * bound. */
-uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
-                        int64_t until_ns, uint32_t replicas);
-/* The number of rows that a replica scans for a read of a time span: the rows of the span, and the row at
- * which the read ends. */
-uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
-/* The number of rows after the statement's place on any replica; and the number of these that none of the
- * replicas in the set has. */
-uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
-                               const struct cass_statement *statement);
-uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                                const struct cass_statement *statement);
-/* The place of the last row that any of the replicas has; false when there is none. */
-bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                          struct clustering *out);
-
 /* Which rows of a partition replicas find and scan, when lifetimes are stored */
 struct scan {
     uint64_t rows, tombstones;

@@ -229,12 +229,9 @@ static bool is_before(const struct clustering *a, const struct clustering *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
-static bool is_full_before(const struct clustering_chunk *chunk, const struct clustering *place,
-                           bool is_unique)
+static bool is_full_before(const struct clustering_chunk *chunk, const struct clustering *place)
 {
-    const struct clustering *newest = &chunk->places[CLUSTERING_CHUNK - 1];
-    return chunk->count == CLUSTERING_CHUNK &&
-           (is_unique ? is_before(newest, place) : !is_before(place, newest));
+    return chunk->count == CLUSTERING_CHUNK && is_before(&chunk->places[CLUSTERING_CHUNK - 1], place);
 }
 
 /* Returns the position in the chunk at which `place` belongs: after the places that are not newer. */
@@ -246,26 +243,11 @@ static uint32_t position_in(const struct clustering_chunk *chunk, const struct c
     return at;
 }
 
-static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                      const struct clustering *place)
-{
-    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
-        const struct row *row = row_at(cluster, at);
-        if (row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
-            row->time_ns == place->time_ns && row->order == place->order)
-            return true;
-        at = row->next;
-    }
-    return false;
-}
-
 /* Takes a chunk from the pool, and the lifetimes of its rows at the same index, the first `count` of which
  * are initialised. */
 static uint32_t fresh_chunk(struct cass_cluster *cluster, uint32_t count)
 {
     uint32_t chunk = cass_pool_take(&cluster->chunks);
-    if (!cluster->config.keeps_lifetimes)
-        return chunk;
     uint32_t beside = cass_pool_take(&cluster->lifetimes);
     if (chunk == CASS_NONE || beside == CASS_NONE)
         return CASS_NONE;
@@ -332,8 +314,7 @@ static bool split(struct cass_cluster *cluster, uint32_t chunk)
     newer->count -= moved;
     newer->next = fresh;
     memmove(newer->places, &newer->places[moved], newer->count * sizeof *newer->places);
-    if (cluster->config.keeps_lifetimes)
-        split_lifetimes(cluster, chunk, fresh, moved);
+    split_lifetimes(cluster, chunk, fresh, moved);
     return true;
 }
 
@@ -344,8 +325,6 @@ static void insert(struct cass_cluster *cluster, uint32_t index, uint32_t at, co
     memmove(&into->places[at + 1], &into->places[at], behind * sizeof *into->places);
     into->places[at] = *place;
     into->count++;
-    if (!cluster->config.keeps_lifetimes)
-        return;
     struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, index);
     memmove(&lifetimes->items[at + 1], &lifetimes->items[at], behind * sizeof *lifetimes->items);
     memmove(&lifetimes->open[at + 1], &lifetimes->open[at], behind * sizeof *lifetimes->open);
@@ -354,21 +333,21 @@ static void insert(struct cass_cluster *cluster, uint32_t index, uint32_t at, co
     lifetimes->special++;
 }
 
-/* Adds the place of a row. Returns its chunk, CASS_NONE when out of memory, and its position there. If the
- * place must be unique, an existing equal place is returned instead. */
-static uint32_t add(struct cass_cluster *cluster, const struct row *row, bool is_unique, uint32_t *position)
+/* Finds the place of a row, or adds it. Returns its chunk, CASS_NONE when out of memory, and its position
+ * there. */
+static uint32_t need(struct cass_cluster *cluster, const struct row *row, uint32_t *position)
 {
     const struct clustering *place = &(const struct clustering){row->time_ns, row->order};
     uint32_t partition = row->partition, chunk = partition_at(cluster, partition)->newest;
     *position = 0;
-    if (chunk == CASS_NONE || is_full_before(chunk_at(cluster, chunk), place, is_unique))
+    if (chunk == CASS_NONE || is_full_before(chunk_at(cluster, chunk), place))
         return begin_newest(cluster, partition, place);
     /* Finds the first chunk whose oldest place is not newer than `place`; the last chunk if there is none. */
     while (chunk_at(cluster, chunk)->next != CASS_NONE &&
            is_before(place, &chunk_at(cluster, chunk)->places[0]))
         chunk = chunk_at(cluster, chunk)->next;
     uint32_t at = position_in(chunk_at(cluster, chunk), place);
-    if (is_unique && at > 0 && !is_before(&chunk_at(cluster, chunk)->places[at - 1], place)) {
+    if (at > 0 && !is_before(&chunk_at(cluster, chunk)->places[at - 1], place)) {
         *position = at - 1;
         return chunk;
     }
@@ -382,84 +361,6 @@ static uint32_t add(struct cass_cluster *cluster, const struct row *row, bool is
     insert(cluster, chunk, at, place);
     *position = at;
     return chunk;
-}
-
-uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
-                               const struct cass_statement *statement)
-{
-    const struct clustering after = {statement->after_time_ns, statement->after_order};
-    uint64_t newer = 0;
-    for (uint32_t at = partition_at(cluster, partition)->newest; at != CASS_NONE;) {
-        const struct clustering_chunk *chunk = chunk_at(cluster, at);
-        uint32_t low = 0, high = chunk->count;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (is_before(&after, &chunk->places[middle]))
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        newer += chunk->count - low;
-        if (low > 0)
-            break;
-        at = chunk->next;
-    }
-    return newer;
-}
-
-uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                                const struct cass_statement *statement)
-{
-    const struct clustering after = {statement->after_time_ns, statement->after_order};
-    uint64_t missed = 0;
-    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
-        const struct row *row = row_at(cluster, at);
-        const struct clustering place = {row->time_ns, row->order};
-        missed += row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
-                  is_before(&after, &place);
-        at = row->next;
-    }
-    return missed;
-}
-
-bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                          struct clustering *out)
-{
-    for (uint32_t at = partition_at(cluster, partition)->newest; at != CASS_NONE;) {
-        const struct clustering_chunk *chunk = chunk_at(cluster, at);
-        for (uint32_t i = chunk->count; i > 0; i--) {
-            if (is_missed(cluster, partition, replicas, &chunk->places[i - 1]))
-                continue;
-            *out = chunk->places[i - 1];
-            return true;
-        }
-        at = chunk->next;
-    }
-    return false;
-}
-
-uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
-                        int64_t until_ns, uint32_t replicas)
-{
-    const int64_t bounds[2] = {from_ns, until_ns};
-    uint64_t newer[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        struct cass_statement last = {.after_time_ns = bounds[i] - (bounds[i] != INT64_MIN),
-                                      .after_order = bounds[i] != INT64_MIN ? INT64_MAX : INT64_MIN};
-        newer[i] = cass_clustering_newer(cluster, partition, &last) -
-                   cass_clustering_missed(cluster, partition, replicas, &last);
-    }
-    return newer[0] > newer[1] ? newer[0] - newer[1] : 0;
-}
-
-uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation)
-{
-    const struct cass_statement *statement = &operation->statement;
-    if (operation->entity == CASS_NONE)
-        return 1;
-    uint64_t rows =
-        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
-    return (statement->limit > 0 && statement->limit < rows ? statement->limit : rows) + 1;
 }
 
 /* The lifetimes of a partition's rows, which a cluster keeps if it is configured to: each chunk of places has
@@ -517,7 +418,7 @@ static void open_lifetime(struct cass_cluster *cluster, uint32_t index)
         partition->open_ranges++;
         return;
     }
-    uint32_t at, chunk = add(cluster, row, true, &at);
+    uint32_t at, chunk = need(cluster, row, &at);
     if (chunk == CASS_NONE)
         return;
     struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
@@ -533,7 +434,7 @@ static void settle_lifetime(struct cass_cluster *cluster, uint32_t index)
         range_add(cluster, row);
         return;
     }
-    uint32_t at, chunk = add(cluster, row, true, &at);
+    uint32_t at, chunk = need(cluster, row, &at);
     if (chunk == CASS_NONE)
         return;
     struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
@@ -757,11 +658,6 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
         partition->rows -= partition->rows > 0 ? 1 : 0;
         partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
         return;
-    }
-    if (SIM_UNLIKELY(cluster->config.keeps_order && !cluster->config.keeps_lifetimes)) {
-        uint32_t position;
-        add(cluster, row, false, &position);
-        partition = partition_at(cluster, row->partition);
     }
     partition->rows++;
     partition->bytes += row->bytes;

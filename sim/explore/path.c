@@ -11,24 +11,24 @@
 
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config)
 {
-    for (unsigned kind = BK_COUNT; kind <= BK_WEIGHTED; kind++) {
-        unsigned protocols = kind == BK_COUNT ? BK_SOURCE_MEMORY + 1 : BK_GUARDED + 1;
-        for (unsigned p = 0; p < protocols && kind != BK_HASH; p++) {
+    for (unsigned kind = BK_KIND_COUNT; kind <= BK_KIND_WEIGHTED; kind++) {
+        unsigned protocols = kind == BK_KIND_COUNT ? BK_SOURCE_MEMORY + 1 : BK_GUARDED + 1;
+        for (unsigned p = 0; p < protocols && kind != BK_KIND_HASH; p++) {
             if (strcmp(lab_protocol_name((enum bk_kind)kind, p), name) != 0)
                 continue;
             struct bk_strategy strategy;
-            if (kind == BK_COUNT)
+            if (kind == BK_KIND_COUNT)
                 bk_strategy_count(config->threshold, &strategy);
-            else if (kind == BK_WEIGHTED)
+            else if (kind == BK_KIND_WEIGHTED)
                 bk_strategy_weighted(2, config->threshold, &strategy);
             else
                 bk_strategy_probabilistic(1, config->threshold, &strategy);
             struct bk_agent_config agent = bk_agent_config_default(&strategy);
-            agent.coordination = kind == BK_COUNT ? BK_SINGLE : (enum bk_coordination)p;
-            agent.source = kind == BK_COUNT ? (enum bk_source)p : BK_SOURCE_EXTERNAL;
-            agent.counter = agent.coordination == BK_GUARDED ? BK_COUNTER_COLUMN : BK_COUNTER_RMW;
+            agent.coordination = kind == BK_KIND_COUNT ? BK_SINGLE : (enum bk_coordination)p;
+            agent.source = kind == BK_KIND_COUNT ? (enum bk_source)p : BK_SOURCE_EXTERNAL;
+            agent.counter = agent.coordination == BK_GUARDED ? BK_COUNTER_NATIVE : BK_COUNTER_RMW;
             config->agent = agent;
-            const struct lab_choice *word = lab_setting_find(BK_PROBABILISTIC, "counter")->words;
+            const struct lab_choice *word = lab_setting_find(BK_KIND_PROBABILISTIC, "counter")->words;
             while (counter != NULL && word->name != NULL && strcmp(word->name, counter) != 0)
                 word++;
             if (counter != NULL && word->name != NULL)
@@ -39,8 +39,7 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
     return false;
 }
 
-/* Whether an agent takes the step; else it is one of time or of the store. */
-static bool is_of_agent(const struct explore_step *step)
+bool explore_is_of_agent(const struct explore_step *step)
 {
     return step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT &&
            step->kind != EXPLORE_STATE_GONE;
@@ -63,7 +62,7 @@ static void print_columns(FILE *out, const struct explore_config *config, uint32
     static const char *const guarded[] = {"bucket", "before", "start", "until"};
     static const char *const counted[] = {"bucket", "counter", "last change", "next change"};
     bool is_guarded = config->agent.coordination == BK_GUARDED, is_first = true;
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         bool is_time = is_guarded ? i > 0 : i > 1;
         if ((mask >> i & 1) == 0 || (is_time && columns[i] == 0))
             continue;
@@ -179,7 +178,7 @@ static void print_step(FILE *out, const struct explore_config *config, const str
         print_request(out, config, step);
         for (unsigned r = 0; r < config->rows; r++)
             if (step->acknowledged >> r & 1)
-                fprintf(out, ", and acknowledges row %u", r);
+                fprintf(out, r == step->number ? ", and acknowledges it" : ", and acknowledges row %u", r);
         return;
     case EXPLORE_GIVE_UP:
         fprintf(out, "does not hear whether ");
@@ -199,21 +198,27 @@ static void print_step(FILE *out, const struct explore_config *config, const str
     }
 }
 
+bool explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
+                        FILE *out)
+{
+    const struct explore_step *step = &broken->path[i];
+    if (!is_told(broken, i))
+        return false;
+    print_step(out, config, step);
+    if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
+        fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
+    return true;
+}
+
 void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
     for (uint32_t i = 0; i < broken->steps; i++) {
         const struct explore_step *step = &broken->path[i];
         if (!is_told(broken, i))
             continue;
-        bool has_agent = is_of_agent(step);
-        fprintf(out, "  %2u s  ", step->tick);
-        if (has_agent)
-            fprintf(out, "agent %c  ", 'A' + (char)step->agent);
-        else
-            fprintf(out, "         ");
-        print_step(out, config, step);
-        if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
-            fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
+        fprintf(out, explore_is_of_agent(step) ? "  %2u s  agent %c  " : "  %2u s           ", step->tick,
+                'A' + (char)step->agent);
+        explore_print_step(config, broken, i, out);
         fprintf(out, "\n");
     }
     fprintf(out, "  %s\n", broken->text);
@@ -251,7 +256,7 @@ static void print_stored(FILE *out, const struct explore_config *config, const s
         fprintf(out, "row %" PRIu64 " is counted in bucket %" PRId64 " amount %" PRId64, action->row.sequence,
                 config->agent.coordination == BK_GUARDED ? action->bucket : 0, action->amount);
     } else {
-        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        for (unsigned i = 0; i < BK_COLUMNS; i++)
             state[i] = action->mask >> i & 1 ? action->columns[i] : state[i];
         fprintf(out, "state is stored, columns 15 %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, state[0],
                 state[1], state[2], state[3]);
@@ -299,9 +304,9 @@ static const char *kind_name(const struct explore_config *config)
 
 void explore_history(const struct explore_config *config, const struct explore_break *broken, FILE *out)
 {
-    int64_t offsets[EXPLORE_AGENTS_MAX] = {0}, state[BK_COLUMN_COUNT] = {0};
+    int64_t offsets[EXPLORE_AGENTS_MAX] = {0}, state[BK_COLUMNS] = {0};
     for (uint32_t i = 0; i < broken->steps; i++)
-        if (is_of_agent(&broken->path[i]))
+        if (explore_is_of_agent(&broken->path[i]))
             offsets[broken->path[i].agent] = broken->path[i].offset_ns;
     fprintf(out, "%6u.000000000 s  strategy %s begins at %" PRId64 ".\n", 0u, kind_name(config),
             EXPLORE_FIRST_NS);
@@ -331,7 +336,7 @@ void explore_scenario(const struct explore_config *config, const struct explore_
     size_t used = lab_settings_text(&settings, text, sizeof text);
     if (config->then != 0)
         snprintf(text + used, sizeof text - used, ", then: [{at: 1s, %s %" PRIu64 "}]",
-                 agent->strategy.kind == BK_COUNT ? "rows:" : "bits: 1, threshold:", config->then);
+                 agent->strategy.kind == BK_KIND_COUNT ? "rows:" : "bits: 1, threshold:", config->then);
     fprintf(out,
             "name: explored\n"
             "start: 1970-01-01T00:00:08Z\n"

@@ -18,7 +18,7 @@
 #include "kernel/table.h"
 
 #define KEY     1u
-#define COLUMNS ((1u << BK_COLUMN_COUNT) - 1)
+#define COLUMNS ((1u << BK_COLUMNS) - 1)
 
 /* --- Pools: equal items have one number. Only the holder of the lock adds to them; an item never moves. */
 struct pool {
@@ -85,7 +85,7 @@ static uint32_t pool_put(struct pool *pool, const void *item, uint64_t hash)
 /* Registers and rows. A write that takes effect wins over all earlier ones; a late one may take effect, and
  * win, after any later one, as when its coordinator was paused and dates it again (docs/mock.md). */
 struct store {
-    int64_t state[BK_COLUMN_COUNT], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
+    int64_t state[BK_COLUMNS], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
     uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
     uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
     uint8_t has_state, has_lock, has_start /* bit b */, taken, acknowledged /* bit r */;
@@ -193,7 +193,7 @@ static void meet(struct space *space, enum explore_probe probe)
  * before. */
 static int64_t newest_left(const struct space *space, const struct store *store)
 {
-    return store->state[BK_BUCKET] - (space->config.agent.coordination == BK_THREE_STATE);
+    return store->state[BK_COLUMN_BUCKET] - (space->config.agent.coordination == BK_THREE_STATE);
 }
 
 /* What is broken, and, for one of the guarantees, what is wrong. */
@@ -239,7 +239,7 @@ static void judge_row(const struct space *space, const struct store *store, unsi
                       struct verdict *verdict)
 {
     int low = lowest_bucket(store->buckets[x]), top = highest_bucket(store->buckets[x]);
-    int newest = (int)store->state[BK_BUCKET];
+    int newest = (int)store->state[BK_COLUMN_BUCKET];
     if (low != top)
         breaks(verdict, LAB_ORACLE_NO_DUPLICATES, "row %u is in bucket %d and in bucket %d", x, low, top);
     if (space->reads_are_judged && store->missed >> x & 1)
@@ -279,7 +279,7 @@ static void judge(const struct space *space, const struct store *store, struct v
             is_empty = is_empty && (store->buckets[r] >> bucket & 1) == 0;
         if (is_empty)
             breaks(verdict, LAB_ORACLE_NO_GAPS, "bucket %u has no row, and the state names bucket %d", bucket,
-                   (int)store->state[BK_BUCKET]);
+                   (int)store->state[BK_COLUMN_BUCKET]);
         if (store->left[bucket] != 0 && store->left[bucket] - 1u < space->least)
             breaks(verdict, LAB_ORACLE_FILLED, "bucket %u was left with %u counted rows, not %u", bucket,
                    store->left[bucket] - 1u, space->least);
@@ -323,7 +323,7 @@ static bool holds(const int64_t *row, bool exists, const struct bk_action *actio
 {
     if (action->if_mask == 0 || !exists)
         return action->if_mask == 0 && !exists;
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         bool must_be_null = action->if_null_mask >> i & 1;
         if ((action->if_mask >> i & 1) && (must_be_null || row[i] != action->expected[i]))
             return false;
@@ -333,7 +333,7 @@ static bool holds(const int64_t *row, bool exists, const struct bk_action *actio
 
 static void write_state(const struct space *space, struct store *store, const struct bk_action *action)
 {
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         if (action->mask >> i & 1)
             store->state[i] = action->columns[i];
     store->has_state = true;
@@ -467,7 +467,7 @@ static void perform(struct space *space, struct store *store, const struct bk_ac
     case BK_ACT_DONE:
         break;
     }
-    if (store->state[BK_BUCKET] > 0 || (action->kind == BK_ACT_PUT_ROW && bucket > 0))
+    if (store->state[BK_COLUMN_BUCKET] > 0 || (action->kind == BK_ACT_PUT_ROW && bucket > 0))
         meet(space, EXPLORE_PROBE_ROLLED);
 }
 
@@ -726,7 +726,7 @@ static bool report(struct space *space, struct bk_agent *core, struct slot *slot
         abandon(space, slot, step);
     slot->phase = IDLE;
     slot->action = slot->outcome = 0;
-    return refuse(space, "bk_agent_outcome()", bk_agent_outcome(core, now_ns, operation + 1, &outcome));
+    return refuse(space, "bk_agent_report()", bk_agent_report(core, now_ns, operation + 1, &outcome));
 }
 
 static bool happen(struct space *space, struct bk_agent *core, struct agent *agent, uint32_t event,
@@ -1070,7 +1070,8 @@ static uint32_t judged_by(const struct bk_agent_config *config)
         judged |= config->strategy.max_age_ns == 0 ? 1u << LAB_ORACLE_NO_GAPS | 1u << LAB_ORACLE_FILLED
                                                    : 1u << LAB_ORACLE_LINES;
     /* A writer that counts in memory leaves a bucket when its last row is under way. */
-    if (config->strategy.kind == BK_COUNT && config->source == BK_SOURCE_MEMORY && config->operations > 1)
+    if (config->strategy.kind == BK_KIND_COUNT && config->source == BK_SOURCE_MEMORY &&
+        config->operations > 1)
         judged &= ~(1u << LAB_ORACLE_FILLED);
     return judged;
 }
@@ -1080,7 +1081,8 @@ static uint32_t judged_by(const struct bk_agent_config *config)
 static bool is_bounded(const struct explore_config *config)
 {
     const struct bk_agent_config *agent = &config->agent;
-    bool is_count = agent->strategy.kind == BK_COUNT, is_in_turn = config->agents * agent->operations == 1;
+    bool is_count = agent->strategy.kind == BK_KIND_COUNT,
+         is_in_turn = config->agents * agent->operations == 1;
     bool is_numbered = is_count && (agent->source == BK_SOURCE_LWT || agent->source == BK_SOURCE_LEASE);
     return config->then == 0 && (config->may >> EXPLORE_GONE & 1 & (config->faults > 0)) == 0 &&
            (is_numbered ||
@@ -1123,9 +1125,9 @@ static bool change_settings(struct explore_config *config, struct sim_error *err
 {
     struct bk_agent_config *agent = &config->agent;
     struct bk_strategy next = agent->strategy;
-    if (next.kind == BK_WEIGHTED)
+    if (next.kind == BK_KIND_WEIGHTED)
         return sim_fail(error, SIM_ERROR_INPUT, "--then: not with `weighted`");
-    *(next.kind == BK_COUNT ? &next.of.count.rows : &next.of.probabilistic.threshold) = config->then;
+    *(next.kind == BK_KIND_COUNT ? &next.of.count.rows : &next.of.probabilistic.threshold) = config->then;
     enum bk_status status = bk_history_begin(&agent->strategy, &agent->history);
     if (status == BK_OK)
         status = bk_history_change(&agent->history, EXPLORE_FIRST_NS + EXPLORE_TICK_NS, &next);
@@ -1166,11 +1168,11 @@ struct space *explore_space(const struct explore_config *config, struct sim_erro
     space->config = *config;
     space->is_guarded = config->agent.coordination == BK_GUARDED;
     space->reads_are_judged = space->is_guarded || !bk_kind_fires(config->agent.strategy.kind);
-    space->all_rows_count = config->agent.strategy.kind == BK_COUNT;
+    space->all_rows_count = config->agent.strategy.kind == BK_KIND_COUNT;
     space->has_state = !space->all_rows_count || config->agent.source >= BK_SOURCE_LWT;
     space->judged = judged_by(&config->agent);
     space->has_column = space->all_rows_count ? config->agent.source == BK_SOURCE_COUNTER
-                                              : config->agent.counter == BK_COUNTER_COLUMN;
+                                              : config->agent.counter == BK_COUNTER_NATIVE;
     const uint32_t may = config->faults > 0 ? config->may : 0;
     space->is_certain =
         space->is_guarded && (may & (1u << EXPLORE_LOST | 1u << EXPLORE_LATE | 1u << EXPLORE_UNKNOWN)) == 0;

@@ -187,7 +187,7 @@ static bool begin(struct reader *reader, const char *column, struct sim_error *e
 static bool judge_kind(struct reader *reader, enum bk_id_kind *most, enum bk_id_kind *first,
                        struct sim_error *error)
 {
-    size_t counts[BK_ID_KIND_COUNT] = {0};
+    size_t counts[BK_ID_KINDS] = {0};
     for (unsigned i = 0; i < SAMPLE_ROWS && reader->record.count > 0; i++) {
         if (!read_text(reader, error))
             return false;
@@ -198,7 +198,7 @@ static bool judge_kind(struct reader *reader, enum bk_id_kind *most, enum bk_id_
             return false;
     }
     *most = BK_ID_TIMEUUID;
-    for (enum bk_id_kind kind = *most; kind < BK_ID_KIND_COUNT; kind++)
+    for (enum bk_id_kind kind = *most; kind < BK_ID_KINDS; kind++)
         *most = counts[kind] > counts[*most] ? kind : *most;
     return true;
 }
@@ -213,7 +213,7 @@ static bool read_all(struct reader *reader, const char *column, enum bk_id_kind 
     if (!begin(reader, column, error) || !judge_kind(reader, &most, &first, error) ||
         !begin(reader, column, error))
         return false;
-    sample->kind = kind == BK_ID_KIND_COUNT ? most : kind;
+    sample->kind = kind == BK_ID_KINDS ? most : kind;
     bool is_header =
         column != NULL || (first == BK_ID_BYTES && record->count > 0 &&
                            (sample->kind != BK_ID_BYTES || strpbrk(record->fields[0], "0123456789") == NULL));
@@ -424,7 +424,7 @@ bool ids_judge(const struct ids_sample *sample, uint32_t bits, struct ids_verdic
 
 const char *ids_trap(enum bk_id_kind kind)
 {
-    static const char *const traps[BK_ID_KIND_COUNT] = {
+    static const char *const traps[BK_ID_KINDS] = {
         [BK_ID_TIMEUUID] = "The low half of a timeuuid is the clock sequence and the node, which one process "
                            "never changes: all of its rows would count, or none.",
         [BK_ID_UUID7] = "Generators of UUIDs v7 may add 1 to the lowest bits within a millisecond, so rows "

@@ -154,7 +154,7 @@ static bool take_setting(struct store_row *row, enum bk_kind kind, const char *n
         char *end;
         unsigned long number = strtoul(name + 5, &end, 10);
         bool is_digit = name[5] >= '1' && name[5] <= '9';
-        if (!is_digit || number > LAB_CHANGES_MAX || *end != '.' || kind >= BK_KIND_COUNT)
+        if (!is_digit || number > LAB_CHANGES_MAX || *end != '.' || kind >= BK_KINDS)
             return false;
         name = end + 1;
         change = (uint32_t)number;
@@ -210,7 +210,7 @@ static bool load_settings(struct store *store, int64_t id, const char *kind, str
     enum bk_kind known = find_kind(kind);
     out->settings.is_idgen = known == LAB_KIND_IDGEN;
     out->settings.strategy.kind =
-        out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_UNBUCKETED : known;
+        out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_KIND_UNBUCKETED : known;
     sqlite3_stmt *statement = NULL;
     struct store_row row;
     bool more = true, fine = store_query(store, "SELECT name, value FROM setting WHERE strategy = ?", id,

@@ -76,14 +76,14 @@ static double increments_least(const struct tune_contest *contest, const struct 
 {
     const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &settings->strategy;
-    if (strategy->kind == BK_PROBABILISTIC) {
+    if (strategy->kind == BK_KIND_PROBABILISTIC) {
         const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
         return tune_increments_per_1000_rows(&distribution);
     }
-    if (strategy->kind == BK_COUNT &&
+    if (strategy->kind == BK_KIND_COUNT &&
         (settings->source == BK_SOURCE_COUNTER || settings->source == BK_SOURCE_LWT))
         return 1000;
-    if (strategy->kind != BK_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
+    if (strategy->kind != BK_KIND_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
         return 0;
     struct sim_random random;
     double sum = 0, unit = (double)strategy->of.weighted.bytes;
@@ -101,7 +101,7 @@ static void bound_load(const struct tune_contest *contest, struct tune_entrant *
     const struct lab_settings *settings = &entrant->strategy.settings;
     const struct lab_prices *prices = &scenario->prices;
     double reads = 0, asks = 1;
-    if (settings->strategy.kind == BK_HASH) {
+    if (settings->strategy.kind == BK_KIND_HASH) {
         const uint32_t buckets = settings->strategy.of.hash.buckets;
         asks = scenario->reads.limit != 0 ? fmin(buckets, (double)scenario->reads.limit) : buckets;
     }
@@ -125,7 +125,7 @@ static bool has_varied_bytes(const struct lab_scenario *scenario)
 static bool is_same(const struct lab_scenario *scenario, enum bk_kind kind)
 {
     return scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
-           (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT) &&
+           (kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_COUNT) &&
            !(scenario->has_row_bytes && has_varied_bytes(scenario)) &&
            (!scenario->reads.present || lab_reads_can_be_expected(scenario));
 }
@@ -139,10 +139,10 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
                                               contest->rows.start_ns + contest->rows.lasts_ns);
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     bound_load(contest, entrant);
-    if (kind == BK_PROBABILISTIC)
+    if (kind == BK_KIND_PROBABILISTIC)
         entrant->cv_known = sqrt((1 - increments_least(contest, settings) / 1000) /
                                  (double)settings->strategy.of.probabilistic.threshold);
-    else if (kind == BK_WEIGHTED)
+    else if (kind == BK_KIND_WEIGHTED)
         entrant->cv_known = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
     tune_know(contest, settings, 1, &entrant->known);
 }
@@ -391,7 +391,7 @@ static void climb_hash(const struct tune_contest *contest, const struct bk_strat
                        struct ladder *out)
 {
     const double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
-    const struct lab_settings hash = {.strategy.kind = BK_HASH};
+    const struct lab_settings hash = {.strategy.kind = BK_KIND_HASH};
     const bool grows = lab_partitions_grow(contest->scenario, &hash, contest->rows.start_ns,
                                            contest->rows.start_ns + contest->rows.lasts_ns);
     double buckets = 1;
@@ -409,8 +409,9 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
 {
     static void (*const climbs[])(const struct tune_contest *, const struct bk_strategy *,
                                   struct ladder *) = {
-        [BK_UNBUCKETED] = climb_unbucketed,       [BK_TIME] = climb_time,         [BK_COUNT] = climb_count,
-        [BK_PROBABILISTIC] = climb_probabilistic, [BK_WEIGHTED] = climb_weighted, [BK_HASH] = climb_hash};
+        [BK_KIND_UNBUCKETED] = climb_unbucketed, [BK_KIND_TIME] = climb_time,
+        [BK_KIND_COUNT] = climb_count,           [BK_KIND_PROBABILISTIC] = climb_probabilistic,
+        [BK_KIND_WEIGHTED] = climb_weighted,     [BK_KIND_HASH] = climb_hash};
     struct ladder ladder = {.count = 0};
     struct lab_strategy strategy = *template;
     climbs[template->settings.strategy.kind](contest, &template->settings.strategy, &ladder);
@@ -434,15 +435,15 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
 {
     const struct lab_scenario *scenario = contest->scenario;
     *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
-    if (kind == BK_COUNT) /* only the application can supply an external number */
+    if (kind == BK_KIND_COUNT) /* only the application can supply an external number */
         out->settings.source = BK_SOURCE_COUNTER;
     /* With several agents: the only coordination that needs neither clocks nor luck. */
     if (bk_kind_fires(kind) && has_agents(contest)) {
         out->settings.coordination = BK_GUARDED;
-        out->settings.counter = BK_COUNTER_COLUMN;
+        out->settings.counter = BK_COUNTER_NATIVE;
         lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
     }
-    return kind != BK_WEIGHTED || (scenario->limits.partition_bytes != 0 && has_varied_bytes(scenario));
+    return kind != BK_KIND_WEIGHTED || (scenario->limits.partition_bytes != 0 && has_varied_bytes(scenario));
 }
 
 /* Whether the scenario has coordinations with agents, but not the one that is always safe. */
@@ -476,11 +477,11 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
             !enter_ladder(contest, own, own->label, error))
             return false;
     }
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+    for (unsigned kind = 0; kind < BK_KINDS; kind++) {
         struct lab_strategy template;
         const bool is_met = (met >> kind & 1) != 0;
-        if ((is_met && (kind != BK_PROBABILISTIC || !lacks_guarded(scenario))) || (kinds >> kind & 1) == 0 ||
-            !default_template(contest, (enum bk_kind)kind, &template))
+        if ((is_met && (kind != BK_KIND_PROBABILISTIC || !lacks_guarded(scenario))) ||
+            (kinds >> kind & 1) == 0 || !default_template(contest, (enum bk_kind)kind, &template))
             continue;
         if (!enter_ladder(contest, &template, is_met ? "guarded" : bk_kind_name((enum bk_kind)kind), error))
             return false;

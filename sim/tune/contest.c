@@ -168,7 +168,7 @@ static bool differs_by_seed(const struct tune_contest *contest, const struct lab
     const struct wl_workload *workload = &contest->scenario->workload;
     const enum bk_kind kind = settings->strategy.kind;
     return (workload->has_bursts || workload->spike_count > 0) && contest->terms.seeds > 1 &&
-           (kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED);
+           (kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED);
 }
 
 /* The partitions of a run are estimated by those whose expected number and probability are known; there are
@@ -587,7 +587,8 @@ static void find_models(struct tune_contest *contest)
         struct tune_entrant *entrant = &contest->entrants[i];
         const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
         entrant->model = i;
-        for (size_t j = 0; j < i && !is_shared(contest) && (kind == BK_COUNT || bk_kind_fires(kind)); j++) {
+        for (size_t j = 0; j < i && !is_shared(contest) && (kind == BK_KIND_COUNT || bk_kind_fires(kind));
+             j++) {
             if (contest->entrants[j].status != TUNE_EXCEEDS &&
                 strcmp(contest->entrants[j].base, entrant->base) == 0) {
                 entrant->model = j;
@@ -779,7 +780,7 @@ const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind k
 {
     for (size_t i = 0; i < contest->margin_count; i++) {
         const struct lab_strategy *strategy = &contest->entrants[contest->margins[i].entrant].strategy;
-        if (kind == BK_KIND_COUNT || strategy->settings.strategy.kind == kind)
+        if (kind == BK_KINDS || strategy->settings.strategy.kind == kind)
             return strategy->label;
     }
     return NULL;

@@ -217,8 +217,8 @@ struct sum {
 static int64_t window_end(const struct task *task, int64_t time_ns)
 {
     const struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    if (task->settings->strategy.kind != BK_TIME ||
+    struct bk_placement route;
+    if (task->settings->strategy.kind != BK_KIND_TIME ||
         bk_route(&task->settings->strategy, NULL, &row, &route) != BK_OK)
         return INT64_MAX;
     return route.until_ns;
@@ -271,7 +271,7 @@ static double most_per_rate(const struct task *task)
     const struct wl_workload *workload = &task->scenario->workload;
     const struct bk_strategy *strategy = &task->settings->strategy;
     double length = (double)workload->duration_ns, factor = task->factor;
-    if (strategy->kind == BK_TIME)
+    if (strategy->kind == BK_KIND_TIME)
         length =
             fmin(length, strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns
                                                                         : 31 * 86400e9);
@@ -375,14 +375,14 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
     struct number number = {FIXED, 0, 1};
     const uint64_t most = (uint64_t)fmin(task->limit_most, 1e18),
                    least = (uint64_t)fmin(task->limit_least, 1e18);
-    if (strategy->kind == BK_COUNT) {
+    if (strategy->kind == BK_KIND_COUNT) {
         if (source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER && source != BK_SOURCE_LWT &&
             source != BK_SOURCE_LEASE)
             return false;
         number.mean = (double)strategy->of.count.rows;
         *tail = (struct sum){number.mean > task->limit_most, number.mean > task->limit_least};
-    } else if (strategy->kind == BK_PROBABILISTIC ||
-               (strategy->kind == BK_WEIGHTED &&
+    } else if (strategy->kind == BK_KIND_PROBABILISTIC ||
+               (strategy->kind == BK_KIND_WEIGHTED &&
                 task->scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT)) {
         const uint64_t each = (uint64_t)fmax(1, task->scenario->workload.row_bytes.a);
         const struct tune_distribution distribution = tune_distribution_of(strategy, each);
@@ -395,7 +395,7 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
     if (task->has_sizes)
         tail->most = fmin(1, tail->most + bytes_tail(&task->sizes, &number, task->room));
     /* A tail that a double cannot hold is not 0. */
-    if (strategy->kind != BK_COUNT || task->has_sizes)
+    if (strategy->kind != BK_KIND_COUNT || task->has_sizes)
         tail->most = fmax(tail->most, DBL_MIN);
     return true;
 }
@@ -407,7 +407,7 @@ static double begun(const struct task *task, double mean)
 {
     const struct bk_strategy *strategy = &task->settings->strategy;
     double count = task->rows / mean;
-    if (strategy->kind == BK_COUNT || task->has_sizes || mean > task->limit_least + 1)
+    if (strategy->kind == BK_KIND_COUNT || task->has_sizes || mean > task->limit_most + 1)
         count += task->keys;
     if (strategy->max_age_ns == 0)
         return count;
@@ -458,17 +458,23 @@ static bool set_limits(struct task *task)
     return true;
 }
 
+/* Whether a table divides the strategy's partitions, or overwrites rows. */
+static bool is_odd_table(const struct lab_scenario *scenario)
+{
+    return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
+}
+
 /* Whether distributions say anything of this setting. */
 static bool is_known(const struct lab_scenario *scenario, const struct lab_settings *settings)
 {
     const enum bk_kind kind = settings->strategy.kind;
     const bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
-    const bool ends = kind == BK_COUNT || kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
-    if (scenario->design.is_given || settings->change_count > 0 || settings->is_idgen ||
+    const bool ends = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
+    if (is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
         scenario->deletes.share > 0 || settings->observed != WL_OBSERVED_AUTO)
         return false;
     if (is_cluster)
-        return kind == BK_COUNT && settings->source == BK_SOURCE_EXTERNAL;
+        return kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL;
     return ends || (scenario->trace_path == NULL && !wl_has_own_times(&scenario->workload) &&
                     scenario->workload.backfill_before_ns == 0);
 }
@@ -507,10 +513,10 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
         if (all.most > 0 && is_plain && sum_keys(&task, 1, RARE, &of_keys))
             all.most = fmax(DBL_MIN, fmin(all.most, 2 * of_keys.most));
-    } else if (strategy->kind != BK_TIME && lab_kind_ends(strategy->kind)) {
+    } else if (strategy->kind != BK_KIND_TIME && lab_kind_ends(strategy->kind)) {
         return;
     } else {
-        const double parts = strategy->kind == BK_HASH ? (double)strategy->of.hash.buckets : 1;
+        const double parts = strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : 1;
         all.most =
             sum_keys(&task, parts, (double)INFINITY, &all) ? fmax(all.most, DBL_MIN) : (double)INFINITY;
     }
@@ -832,7 +838,7 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
 {
     const struct wl_workload *workload = &scenario->workload;
     const double parts =
-        settings->strategy.kind == BK_HASH ? fmax(1, (double)settings->strategy.of.hash.buckets) : 1;
+        settings->strategy.kind == BK_KIND_HASH ? fmax(1, (double)settings->strategy.of.hash.buckets) : 1;
     struct passage passage = {.workload = workload, .parts = parts};
     double low = is_after ? 1 : 0, high = 1, target = (double)NAN;
     if (!is_known(scenario, settings) || !passage_limits(scenario, &passage))
@@ -881,7 +887,7 @@ static double endless_days(const struct tune_outlook *outlook, const struct lab_
 
 double tune_unbucketed_days(const struct tune_outlook *outlook)
 {
-    const struct lab_settings unbucketed = {.strategy = {.kind = BK_UNBUCKETED}};
+    const struct lab_settings unbucketed = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
     return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
 }
 
@@ -901,13 +907,13 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
         if (!isnan(first) || grows_for(scenario) > days)
             return first;
     }
-    if (scenario->trace_path != NULL && kind == BK_TIME)
+    if (scenario->trace_path != NULL && kind == BK_KIND_TIME)
         return growth->per_day > 0
                    ? fmax(days, tune_growth_rate_at(growth, days,
                                                     room_above(&scenario->limits, rows_most, bytes_most)))
                    : (double)NAN;
     if (!facts->has_distribution ||
-        (kind == BK_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)))
+        (kind == BK_KIND_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)))
         return (double)NAN;
     /* Keys that have too few rows in the run may have a full partition later. */
     const double of_full =
@@ -965,7 +971,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
     if (!add_expected(scenario, result, error))
         return false;
-    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || is_odd_table(scenario) ||
         result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
     if (scenario->trace_path != NULL &&

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In: a plain, gzip or zstd file, or a folder of these. Keeps one buffer of decompressed bytes. Out: its
+/* In: a plain or compressed file, or a folder of these. Keeps one buffer of decompressed bytes. Out: its
  * lines, or its bytes. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <bzlib.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <lz4frame.h>
+#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 #include <zstd_errors.h>
 
 #include "kernel/file.h"
@@ -20,7 +25,8 @@
 
 #define WHOLE_MAX (UINT64_C(1) << 63)
 
-enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES = 256 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
+enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES = 256 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 6 };
+#define XZ_MEMORY_MAX (UINT64_C(192) << 20) /* xz -9 needs 65 MiB */
 
 bool trace_fail(const char *path, uint64_t line, struct sim_error *error, const char *format, ...)
 {
@@ -56,10 +62,10 @@ bool trace_whole(struct trace_span span, uint64_t *out)
     return is_whole;
 }
 
-static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
+static bool fail(struct trace_source *source, enum trace_source_fault fault, const char *cure)
 {
     source->fault = fault;
-    source->reason = reason;
+    source->cure = cure;
     return false;
 }
 
@@ -67,50 +73,316 @@ static bool fail(struct trace_source *source, enum trace_source_fault fault, int
  * consumed are moved to the beginning of the buffer. */
 static bool need(struct trace_source *source, size_t wanted)
 {
-    z_stream *stream = &source->stream;
-    if (stream->avail_in >= wanted || source->at_end)
+    if (source->left >= wanted || source->at_end)
         return true;
-    memmove(source->input, stream->next_in, stream->avail_in);
-    stream->next_in = source->input;
-    while (stream->avail_in < wanted && !source->at_end) {
-        ssize_t got =
-            read(source->file, source->input + stream->avail_in, INPUT_BYTES - (size_t)stream->avail_in);
-        if (got < 0 && errno != EINTR)
-            return fail(source, TRACE_SOURCE_SYSTEM, errno);
+    memmove(source->input, source->next, source->left);
+    source->next = source->input;
+    while (source->left < wanted && !source->at_end) {
+        ssize_t got = read(source->file, source->input + source->left, INPUT_BYTES - source->left);
+        if (got < 0 && errno != EINTR) {
+            source->reason = errno;
+            return fail(source, TRACE_SOURCE_SYSTEM, NULL);
+        }
         source->at_end = got == 0;
         if (got > 0) {
-            stream->avail_in += (uInt)got;
+            source->left += (size_t)got;
             source->read_bytes += (uint64_t)got;
         }
     }
     return true;
 }
 
-/* The kind of data that begins at the next byte of the file. */
-static enum trace_source_kind next_kind(const struct trace_source *source)
+static void consume(struct trace_source *source, size_t bytes)
 {
-    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd},
-                               skippable[] = {0x2a, 0x4d, 0x18}; /* of pzstd: a frame of other data */
-    if (source->stream.avail_in >= sizeof gzip && memcmp(source->stream.next_in, gzip, sizeof gzip) == 0)
-        return TRACE_SOURCE_GZIP;
-    if (source->stream.avail_in >= sizeof zstd &&
-        (memcmp(source->stream.next_in, zstd, sizeof zstd) == 0 ||
-         ((source->stream.next_in[0] & 0xf0) == 0x50 &&
-          memcmp(source->stream.next_in + 1, skippable, sizeof skippable) == 0)))
-        return TRACE_SOURCE_ZSTD;
-    return TRACE_SOURCE_PLAIN;
+    source->next += bytes;
+    source->left -= bytes;
+}
+
+/* The decoders. `begin` prepares for a member, `run` decodes some bytes from the source to *out, and `end`
+ * frees what `begin` allocated. */
+
+enum step { STEP_MORE, STEP_END, STEP_MEMORY, STEP_DAMAGED, STEP_WINDOW };
+
+struct room {
+    char *at;
+    size_t left;
+};
+
+struct zip_member {
+    z_stream stream;
+    bool is_stored, has_descriptor; /* the check follows the data */
+    uint64_t stored_left;
+    uint32_t check, wanted; /* CRC-32 */
+};
+
+union decoder {
+    z_stream gzip;
+    ZSTD_DCtx *zstd;
+    bz_stream bzip2;
+    lzma_stream xz;
+    LZ4F_dctx *lz4;
+    struct zip_member zip;
+};
+
+/* zlib, bzip2 and liblzma have streams with the same fields. */
+#define ENTER(stream, type)                                                                                  \
+    ((stream)->next_in = (type *)source->next, (stream)->avail_in = (unsigned)source->left,                  \
+     (stream)->next_out = (type *)out->at, (stream)->avail_out = (unsigned)out->left)
+#define LEAVE(stream)                                                                                        \
+    (consume(source, source->left - (stream)->avail_in), out->at += out->left - (stream)->avail_out,         \
+     out->left = (stream)->avail_out)
+
+static bool begin_gzip(struct trace_source *source)
+{
+    return inflateInit2(&source->decoder->gzip, GZIP_WINDOW) == Z_OK;
+}
+
+static enum step inflate_step(z_stream *stream, struct trace_source *source, struct room *out)
+{
+    ENTER(stream, unsigned char);
+    int result = inflate(stream, Z_NO_FLUSH);
+    LEAVE(stream);
+    return result == Z_OK || result == Z_BUF_ERROR ? STEP_MORE
+           : result == Z_STREAM_END                ? STEP_END
+           : result == Z_MEM_ERROR                 ? STEP_MEMORY
+                                                   : STEP_DAMAGED;
+}
+
+static enum step run_gzip(struct trace_source *source, struct room *out)
+{
+    return inflate_step(&source->decoder->gzip, source, out);
+}
+
+static void end_gzip(union decoder *decoder)
+{
+    inflateEnd(&decoder->gzip);
+}
+
+static bool begin_zstd(struct trace_source *source)
+{
+    return (source->decoder->zstd = ZSTD_createDCtx()) != NULL;
+}
+
+static enum step run_zstd(struct trace_source *source, struct room *out)
+{
+    ZSTD_inBuffer from = {source->next, source->left, 0};
+    ZSTD_outBuffer to = {out->at, out->left, 0};
+    size_t left = ZSTD_decompressStream(source->decoder->zstd, &to, &from);
+    consume(source, from.pos);
+    *out = (struct room){out->at + to.pos, out->left - to.pos};
+    if (ZSTD_isError(left))
+        return ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge ? STEP_WINDOW
+                                                                                   : STEP_DAMAGED;
+    return left == 0 ? STEP_END : STEP_MORE;
+}
+
+static void end_zstd(union decoder *decoder)
+{
+    ZSTD_freeDCtx(decoder->zstd);
+}
+
+static bool begin_bzip2(struct trace_source *source)
+{
+    return BZ2_bzDecompressInit(&source->decoder->bzip2, 0, 0) == BZ_OK;
+}
+
+static enum step run_bzip2(struct trace_source *source, struct room *out)
+{
+    bz_stream *stream = &source->decoder->bzip2;
+    ENTER(stream, char);
+    int result = BZ2_bzDecompress(stream);
+    LEAVE(stream);
+    return result == BZ_OK           ? STEP_MORE
+           : result == BZ_STREAM_END ? STEP_END
+           : result == BZ_MEM_ERROR  ? STEP_MEMORY
+                                     : STEP_DAMAGED;
+}
+
+static void end_bzip2(union decoder *decoder)
+{
+    BZ2_bzDecompressEnd(&decoder->bzip2);
+}
+
+static bool begin_xz(struct trace_source *source)
+{
+    return lzma_stream_decoder(&source->decoder->xz, XZ_MEMORY_MAX, 0) == LZMA_OK;
+}
+
+static enum step run_xz(struct trace_source *source, struct room *out)
+{
+    lzma_stream *stream = &source->decoder->xz;
+    ENTER(stream, uint8_t);
+    lzma_ret result = lzma_code(stream, LZMA_RUN);
+    LEAVE(stream);
+    return result == LZMA_OK || result == LZMA_BUF_ERROR ? STEP_MORE
+           : result == LZMA_STREAM_END                   ? STEP_END
+           : result == LZMA_MEM_ERROR                    ? STEP_MEMORY
+           : result == LZMA_MEMLIMIT_ERROR               ? STEP_WINDOW
+                                                         : STEP_DAMAGED;
+}
+
+static void end_xz(union decoder *decoder)
+{
+    lzma_end(&decoder->xz);
+}
+
+static bool begin_lz4(struct trace_source *source)
+{
+    return !LZ4F_isError(LZ4F_createDecompressionContext(&source->decoder->lz4, LZ4F_VERSION));
+}
+
+static enum step run_lz4(struct trace_source *source, struct room *out)
+{
+    size_t in = source->left, given = out->left;
+    size_t left = LZ4F_decompress(source->decoder->lz4, out->at, &given, source->next, &in, NULL);
+    if (LZ4F_isError(left))
+        return STEP_DAMAGED;
+    consume(source, in);
+    *out = (struct room){out->at + given, out->left - given};
+    return left == 0 ? STEP_END : STEP_MORE;
+}
+
+static void end_lz4(union decoder *decoder)
+{
+    LZ4F_freeDecompressionContext(decoder->lz4);
+}
+
+#define ZIP_HEADER 30u
+static const char zip_magic[] = "PK\x03\x04";
+
+static uint32_t little(const unsigned char *bytes, unsigned count)
+{
+    uint32_t value = 0;
+    while (count-- > 0)
+        value = value << 8 | bytes[count];
+    return value;
+}
+
+/* Skips bytes, fewer than the buffer has; false at the end of the file. */
+static bool skip(struct trace_source *source, size_t bytes)
+{
+    if (need(source, bytes) && source->left < bytes)
+        fail(source, TRACE_SOURCE_CUT, NULL);
+    consume(source, source->left < bytes ? source->left : bytes);
+    return source->fault == TRACE_SOURCE_FINE;
+}
+
+/* Reads the header of the first member that is no folder: APPNOTE.TXT 6.3, section 4.3.7. */
+static bool begin_zip(struct trace_source *source)
+{
+    struct zip_member *zip = &source->decoder->zip;
+    bool is_folder = true;
+    while (is_folder) {
+        if (!need(source, ZIP_HEADER + 1))
+            return false;
+        unsigned char header[ZIP_HEADER + 1] = {0};
+        memcpy(header, source->next, source->left < sizeof header ? source->left : sizeof header);
+        const unsigned flags = little(header + 6, 2), method = little(header + 8, 2);
+        const size_t name_size = little(header + 26, 2);
+        *zip = (struct zip_member){.is_stored = method == 0,
+                                   .has_descriptor = (flags & 8) != 0,
+                                   .wanted = little(header + 14, 4),
+                                   .stored_left = little(header + 18, 4)};
+        if (!skip(source, ZIP_HEADER + name_size))
+            return false;
+        is_folder = source->next[-1] == '/';
+        if (!skip(source, little(header + 28, 2) + (is_folder ? (size_t)zip->stored_left : 0)))
+            return false;
+        if (header[ZIP_HEADER] == '[') /* [Content_Types].xml */
+            return fail(source, TRACE_SOURCE_DAMAGED, "is a spreadsheet; save it as CSV");
+        if ((flags & 1) != 0 || (!zip->is_stored && method != Z_DEFLATED) ||
+            (zip->is_stored && zip->has_descriptor && !is_folder))
+            return fail(source, TRACE_SOURCE_DAMAGED, "is encrypted, or packed in an unknown way; unpack it");
+    }
+    return zip->is_stored || inflateInit2(&zip->stream, -MAX_WBITS) == Z_OK;
+}
+
+static enum step run_zip(struct trace_source *source, struct room *out)
+{
+    struct zip_member *zip = &source->decoder->zip;
+    const char *begin = out->at;
+    enum step step = STEP_END;
+    if (!zip->is_stored) {
+        step = inflate_step(&zip->stream, source, out);
+    } else if (zip->stored_left > 0) {
+        size_t size = source->left < out->left ? source->left : out->left;
+        size = size < zip->stored_left ? size : (size_t)zip->stored_left;
+        memcpy(out->at, source->next, size);
+        consume(source, size);
+        *out = (struct room){out->at + size, out->left - size};
+        step = (zip->stored_left -= size) == 0 ? STEP_END : STEP_MORE;
+    }
+    zip->check = (uint32_t)crc32(zip->check, (const unsigned char *)begin, (unsigned)(out->at - begin));
+    if (step != STEP_END)
+        return step;
+    if (zip->has_descriptor) { /* the check and two sizes, of 4 bytes, or of 8 in a large archive */
+        if (!need(source, 24) || source->left < 24)
+            return STEP_DAMAGED;
+        const unsigned begin_of_check = memcmp(source->next, "PK\x07\x08", 4) == 0 ? 4 : 0;
+        zip->wanted = little(source->next + begin_of_check, 4);
+        consume(source, begin_of_check + 12);
+        consume(source, memcmp(source->next, "PK", 2) == 0 ? 0 : 8);
+    }
+    return zip->check == zip->wanted ? STEP_END : STEP_DAMAGED;
+}
+
+static void end_zip(union decoder *decoder)
+{
+    inflateEnd(&decoder->zip.stream);
+}
+
+/* By the first bytes of a file, of which the low bits of the first one may be anything (a zstd file may begin
+ * with a frame of other data). */
+static const struct trace_codec {
+    const char *name, *end_of_name, *magic;
+    unsigned char any_bits;
+    bool (*begin)(struct trace_source *source);
+    enum step (*run)(struct trace_source *source, struct room *out);
+    void (*end)(union decoder *decoder);
+} codecs[] = {
+    {"gzip", ".gz", "\x1f\x8b", 0, begin_gzip, run_gzip, end_gzip},
+    {"zstd", ".zst", "\x28\xb5\x2f\xfd", 0, begin_zstd, run_zstd, end_zstd},
+    {"zstd", ".zst", "\x50\x2a\x4d\x18", 0x0f, begin_zstd, run_zstd, end_zstd},
+    {"bzip2", ".bz2", "BZh", 0, begin_bzip2, run_bzip2, end_bzip2},
+    {"xz", ".xz",
+     "\xfd"
+     "7zXZ",
+     0, begin_xz, run_xz, end_xz},
+    {"lz4", ".lz4", "\x04\x22\x4d\x18", 0, begin_lz4, run_lz4, end_lz4},
+    {"zip", ".zip", zip_magic, 0, begin_zip, run_zip, end_zip},
+};
+#define CODECS (sizeof codecs / sizeof *codecs)
+
+/* The codec of the data that begins at the next byte of the file; NULL for plain data. */
+static const struct trace_codec *next_codec(const struct trace_source *source)
+{
+    for (size_t i = 0; i < CODECS; i++) {
+        size_t size = strlen(codecs[i].magic);
+        if (source->left >= size &&
+            ((source->next[0] ^ codecs[i].magic[0]) & ~codecs[i].any_bits & 0xff) == 0 &&
+            memcmp(source->next + 1, codecs[i].magic + 1, size - 1) == 0)
+            return &codecs[i];
+    }
+    return NULL;
+}
+
+static void leave_member(struct trace_source *source)
+{
+    if (source->is_in_member)
+        source->codec->end(source->decoder);
+    source->is_in_member = false;
 }
 
 /* The source may be one that failed to open, or a zeroed one. */
 static void trace_source_close(struct trace_source *source)
 {
     if (source->input != NULL) {
-        inflateEnd(&source->stream);
-        ZSTD_freeDCtx(source->zstd);
+        leave_member(source);
         close(source->file);
         if (source->is_wide)
             iconv_close(source->wide);
     }
+    free(source->decoder);
     free(source->input);
     *source = (struct trace_source){0};
 }
@@ -118,19 +390,16 @@ static void trace_source_close(struct trace_source *source)
 /* Takes ownership of an open file descriptor, which is closed even on failure. */
 static enum trace_source_fault trace_source_open(struct trace_source *source, int file)
 {
-    *source = (struct trace_source){.file = file, .input = malloc(INPUT_BYTES)};
-    source->stream.next_in = source->input;
-    if (source->input == NULL || inflateInit2(&source->stream, GZIP_WINDOW) != Z_OK) {
-        free(source->input);
-        source->input = NULL;
+    *source = (struct trace_source){
+        .file = file, .input = malloc(INPUT_BYTES), .decoder = calloc(1, sizeof *source->decoder)};
+    source->next = source->input;
+    if (source->input == NULL) {
         close(file);
-        return TRACE_SOURCE_MEMORY;
-    }
-    if (need(source, MAGIC_BYTES)) {
-        source->kind = next_kind(source);
-        source->is_in_member = source->kind != TRACE_SOURCE_PLAIN;
-        if (source->kind == TRACE_SOURCE_ZSTD && (source->zstd = ZSTD_createDCtx()) == NULL)
-            fail(source, TRACE_SOURCE_MEMORY, 0);
+        fail(source, TRACE_SOURCE_MEMORY, NULL);
+    } else if (source->decoder == NULL) {
+        fail(source, TRACE_SOURCE_MEMORY, NULL);
+    } else if (need(source, MAGIC_BYTES)) {
+        source->codec = next_codec(source);
     }
     enum trace_source_fault fault = source->fault;
     if (fault != TRACE_SOURCE_FINE) {
@@ -141,81 +410,67 @@ static enum trace_source_fault trace_source_open(struct trace_source *source, in
     return fault;
 }
 
-/* One call of ZSTD_decompressStream(), within a frame. Returns whether there may be more. */
-static bool decompress_zstd(struct trace_source *source)
+/* Moves to the next member. Returns false at the end of the data. */
+static bool next_member(struct trace_source *source)
 {
-    z_stream *stream = &source->stream;
-    ZSTD_inBuffer in = {stream->next_in, stream->avail_in, 0};
-    ZSTD_outBuffer out = {stream->next_out, stream->avail_out, 0};
-    size_t left = ZSTD_decompressStream(source->zstd, &out, &in);
-    if (ZSTD_isError(left))
-        return fail(source,
-                    ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge
-                        ? TRACE_SOURCE_WINDOW
-                        : TRACE_SOURCE_DAMAGED,
-                    0);
-    stream->next_in += in.pos;
-    stream->avail_in -= (uInt)in.pos;
-    stream->next_out += out.pos;
-    stream->avail_out -= (uInt)out.pos;
-    source->is_in_member = left != 0;
-    return true;
+    static const char of_macos[] = "__MACOSX"; /* a folder with attributes of the files */
+    if (!need(source, ZIP_HEADER + sizeof of_macos) || source->left == 0)
+        return false;
+    const struct trace_codec *codec = next_codec(source);
+    if (source->codec->run == run_zip && source->is_begun) /* the archive's directory follows */
+        return codec == source->codec && memcmp(source->next + ZIP_HEADER, of_macos, 8) != 0 &&
+               fail(source, TRACE_SOURCE_DAMAGED, "holds several files; unpack it, and name one");
+    if (codec == NULL || codec->run != source->codec->run)
+        return fail(source, TRACE_SOURCE_TRAILING, NULL);
+    memset(source->decoder, 0, sizeof *source->decoder);
+    source->is_begun = source->is_in_member = codec->begin(source);
+    return source->is_in_member ||
+           (source->fault == TRACE_SOURCE_FINE && fail(source, TRACE_SOURCE_MEMORY, NULL));
 }
 
 /* Decompresses some bytes of a member, or moves from one member to the next. Returns whether there may be
  * more. */
-static bool inflate_some(struct trace_source *source)
+static bool decode_some(struct trace_source *source, struct room *out)
 {
-    z_stream *stream = &source->stream;
-    if (!source->is_in_member) {
-        if (!need(source, MAGIC_BYTES) || stream->avail_in == 0)
-            return false;
-        if (next_kind(source) != source->kind)
-            return fail(source, TRACE_SOURCE_TRAILING, 0);
-        if (source->kind == TRACE_SOURCE_GZIP)
-            inflateReset(stream);
-        else
-            ZSTD_DCtx_reset(source->zstd, ZSTD_reset_session_only);
-        source->is_in_member = true;
-    }
+    static const char damaged[] = "is damaged; copy or make it again";
+    if (!source->is_in_member && !next_member(source))
+        return false;
     if (!need(source, 1))
         return false;
-    if (stream->avail_in == 0)
-        return fail(source, TRACE_SOURCE_CUT, 0);
-    if (source->kind == TRACE_SOURCE_ZSTD)
-        return decompress_zstd(source);
-    switch (inflate(stream, Z_NO_FLUSH)) {
-    case Z_OK:
-    case Z_BUF_ERROR:
+    if (source->left == 0)
+        return fail(source, TRACE_SOURCE_CUT, NULL);
+    switch (source->codec->run(source, out)) {
+    case STEP_END:
+        leave_member(source);
         return true;
-    case Z_STREAM_END:
-        source->is_in_member = false;
-        return true;
-    case Z_MEM_ERROR:
-        return fail(source, TRACE_SOURCE_MEMORY, 0);
-    default:
-        return fail(source, TRACE_SOURCE_DAMAGED, 0);
+    case STEP_MEMORY:
+        return fail(source, TRACE_SOURCE_MEMORY, NULL);
+    case STEP_DAMAGED:
+        return fail(source, TRACE_SOURCE_DAMAGED, damaged);
+    case STEP_WINDOW:
+        return fail(source, TRACE_SOURCE_DAMAGED,
+                    "with a window above 128 MiB; pack it again without --long=N");
+    case STEP_MORE:
+        break;
     }
+    return true;
 }
 
 static size_t read_bytes(struct trace_source *source, char *buffer, size_t size)
 {
-    z_stream *stream = &source->stream;
     size_t given = 0;
     if (source->fault != TRACE_SOURCE_FINE || size == 0)
         return 0;
-    if (source->kind != TRACE_SOURCE_PLAIN) {
-        stream->next_out = (unsigned char *)buffer;
-        stream->avail_out = (uInt)size;
-        while (stream->avail_out > 0 && inflate_some(source))
+    if (source->codec != NULL) {
+        struct room room = {buffer, size};
+        while (room.left > 0 && decode_some(source, &room))
             ;
         /* Nothing is returned from damaged data, since an error about its contents would mislead. */
-        given = source->fault == TRACE_SOURCE_DAMAGED ? 0 : size - stream->avail_out;
+        given = source->fault == TRACE_SOURCE_DAMAGED ? 0 : size - room.left;
     } else if (need(source, 1)) {
-        given = stream->avail_in < size ? stream->avail_in : size;
-        memcpy(buffer, stream->next_in, given);
-        stream->next_in += given;
-        stream->avail_in -= (uInt)given;
+        given = source->left < size ? source->left : size;
+        memcpy(buffer, source->next, given);
+        consume(source, given);
     }
     return given;
 }
@@ -259,7 +514,7 @@ static size_t trace_source_read(struct trace_source *source, char *buffer, size_
         source->is_wide = source->wide != (iconv_t)-1; /* NOLINT(performance-no-int-to-ptr) */
         given = 0;
         if (!source->is_wide)
-            return fail(source, TRACE_SOURCE_MEMORY, 0);
+            return fail(source, TRACE_SOURCE_MEMORY, NULL);
     }
     given += (source->is_wide ? read_wide : read_bytes)(source, buffer + given, size - given);
     source->given_bytes += given;
@@ -269,7 +524,7 @@ static size_t trace_source_read(struct trace_source *source, char *buffer, size_
 /* The number of bytes of the file on disk that were consumed. */
 static uint64_t trace_source_offset(const struct trace_source *source)
 {
-    return source->read_bytes - source->stream.avail_in;
+    return source->read_bytes - source->left;
 }
 
 /* Reads lines through one buffer. */
@@ -332,7 +587,7 @@ bool trace_reader_open(const char *path, const char *what, struct trace_reader *
 static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
 {
     const uint64_t line = reader->line + (reader->line == 0); /* before the first line was read */
-    const char *kind = reader->source.kind == TRACE_SOURCE_ZSTD ? "zstd" : "gzip";
+    const char *kind = reader->source.codec == NULL ? "" : reader->source.codec->name;
     switch (reader->source.fault) {
     case TRACE_SOURCE_MEMORY:
         return sim_fail_memory(error);
@@ -345,10 +600,8 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
                           kind, trace_source_offset(&reader->source), kind);
     default:
         return trace_fail(reader->path, line, error, "%s file %s", kind,
-                          reader->source.fault == TRACE_SOURCE_WINDOW
-                              ? "with a window above 128 MiB; pack it again without --long=N"
-                          : reader->source.fault == TRACE_SOURCE_CUT ? "is truncated; copy or make it again"
-                                                                     : "is damaged; copy or make it again");
+                          reader->source.fault == TRACE_SOURCE_CUT ? "is truncated; copy or make it again"
+                                                                   : reader->source.cure);
     }
 }
 
@@ -456,7 +709,8 @@ static int is_rows(const struct dirent *entry)
     static const char *const ends[] = {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"};
     const char *name = entry->d_name;
     size_t size = strlen(name);
-    size -= ends_with(name, size, ".gz") ? 3 : ends_with(name, size, ".zst") ? 4 : 0;
+    for (size_t i = 0; i < CODECS; i++)
+        size -= ends_with(name, size, codecs[i].end_of_name) ? strlen(codecs[i].end_of_name) : 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (name[0] != '.' && ends_with(name, size, ends[i]))
             return true;

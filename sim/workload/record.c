@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Splits a file into records: those of CSV, of a table that was pasted from the terminal of cqlsh, psql or
- * mysql, or written in Markdown, which has bars between columns and a rule below its header, and JSON
- * objects. The fields of a record are in one buffer. */
+ * mysql, or written in Markdown, which has bars between columns and a rule below its header, lines of logs,
+ * and JSON objects. The fields of a record are in one buffer. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -172,11 +172,155 @@ static bool take_pasted(struct parse *parse, const char *line, size_t size, stru
                       parse->out->count, csv->pasted_columns);
 }
 
+/* Lines of a log. Each step takes a part of the form: a field in braces, or a character. */
+
+struct form {
+    const char *at;   /* in the form */
+    const char *name; /* of the field that was taken; NULL: a character */
+    size_t name_size, width;
+    const char *until; /* the text after the field, up to the next one */
+    size_t until_size;
+};
+
+static bool next_part(struct form *form)
+{
+    const char *end = *form->at == '{' ? strchr(form->at, '}') : NULL;
+    form->name = end == NULL ? NULL : form->at + 1;
+    if (end == NULL)
+        return *form->at++ != '\0';
+    form->name_size = strcspn(form->name, ":}");
+    form->width =
+        form->name[form->name_size] == ':' ? strtoul(form->name + form->name_size + 1, NULL, 10) : 0;
+    form->until = form->at = end + 1;
+    form->until_size = strcspn(form->until, "{");
+    return true;
+}
+
+bool wl_trace_line_is(const char *text)
+{
+    struct form form = {.at = text};
+    size_t fields = 0;
+    while (next_part(&form)) {
+        if (form.name != NULL &&
+            (form.name_size == 0 || (form.width == 0 && form.until_size == 0 && *form.at != '\0')))
+            return false;
+        fields += form.name != NULL;
+    }
+    return fields > 1 && fields < WL_CSV_FIELDS_MAX;
+}
+
+/* Where the next field ends; NULL: the line does not have the form. What is after a last blank may be
+ * missing. */
+static const char *end_of_field(const struct form *form, const char *at, const char *end)
+{
+    if (form->width > 0)
+        return (size_t)(end - at) >= form->width ? at + form->width : NULL;
+    const char *found = at;
+    while (form->until_size > 0 && (size_t)(end - found) >= form->until_size &&
+           memcmp(found, form->until, form->until_size) != 0)
+        found++;
+    if (form->until_size > 0 && (size_t)(end - found) >= form->until_size)
+        return found;
+    const char *rest = strchr(form->until, '{');
+    bool is_last = rest == NULL || (strchr(rest + 1, '{') == NULL && memcmp(form->until, " {", 2) == 0);
+    return is_last ? end : NULL;
+}
+
+/* Splits a line by a form; `take` may be NULL. Returns whether the line has the form. */
+static bool split_line(const char *line_form, const char *at, const char *end,
+                       bool (*take)(void *target, const struct form *form, struct trace_span field),
+                       void *target)
+{
+    struct form form = {.at = line_form};
+    bool has_rest = true;
+    while (next_part(&form)) {
+        if (form.name == NULL) {
+            has_rest = at < end;
+            if (has_rest && *at++ != form.at[-1])
+                return false;
+            continue;
+        }
+        const char *stop = has_rest ? end_of_field(&form, at, end) : end;
+        if (stop == NULL || !take(target, &form, trace_trim(at, stop)))
+            return false;
+        at = stop;
+    }
+    return at == end;
+}
+
+static bool take_field(void *target, const struct form *form, struct trace_span field)
+{
+    struct csv_buffer *fields = &((struct parse *)target)->csv->fields;
+    struct sim_error ignored;
+    size_t size = (size_t)(field.end - field.begin);
+    memcpy(fields->bytes + fields->size, field.begin, size);
+    if (size == 1 && *field.begin == '-' && memcmp(form->name, "bytes", 5) == 0)
+        fields->bytes[fields->size] = '0'; /* a web server that sent none */
+    fields->size += size;
+    return end_field(target, &ignored);
+}
+
+static bool has_time(void *target, const struct form *form, struct trace_span field)
+{
+    const size_t size = (size_t)(field.end - field.begin);
+    if (form->name_size == 4 && memcmp(form->name, "time", 4) == 0)
+        *(bool *)target = trace_time_kind(field.begin, size) >= WL_TIME_WORDS ||
+                          trace_time_kind(field.begin, size) == WL_TIME_ISO ||
+                          trace_time_lacks_year(field.begin, size);
+    return true;
+}
+
+const char *csv_line_of(const char *bytes, size_t size)
+{
+    static const char *const forms[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG};
+    enum { LINES = 5 };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *at = bytes, *end;
+        unsigned lines = 0;
+        for (; lines < LINES && (end = memchr(at, '\n', (size_t)(bytes + size - at))) != NULL;
+             at = end + 1, lines++) {
+            bool is_timed = false;
+            if (!split_line(forms[i], at, end - (end > at && end[-1] == '\r'), has_time, &is_timed) ||
+                !is_timed)
+                break;
+        }
+        if (lines == LINES || (lines > 0 && memchr(at, '\n', (size_t)(bytes + size - at)) == NULL))
+            return forms[i];
+    }
+    return NULL;
+}
+
+bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
+{
+    struct parse parse = {.csv = csv, .out = out};
+    struct form form = {.at = csv->dialect.line};
+    if (!sim_grow(&csv->fields.bytes, &csv->fields.capacity, 2 * strlen(form.at) + 2, 1))
+        return sim_fail_memory(error);
+    out->count = csv->fields.size = 0;
+    out->line = 1;
+    while (next_part(&form)) {
+        if (form.name == NULL)
+            continue;
+        memcpy(csv->fields.bytes + csv->fields.size, form.name, form.name_size);
+        csv->fields.size += form.name_size;
+        if (!end_field(&parse, error))
+            return false;
+    }
+    set_fields(csv, out);
+    return true;
+}
+
 static bool read_record(struct parse *parse, char *line, size_t size, struct sim_error *error)
 {
     struct wl_csv *csv = parse->csv;
     if (csv->dialect.is_pasted)
         return take_pasted(parse, line, size, error);
+    if (csv->dialect.line != NULL)
+        return split_line(csv->dialect.line, line, line + size, take_field, parse) ||
+               trace_fail(
+                   csv->reader.path, csv->reader.line, error,
+                   "the line has not the form %s; remove it, or give another form by 'line' under trace",
+                   csv->dialect.line);
     while (take_line(parse, line, size, error)) {
         if (!parse->is_quoted)
             return end_field(parse, error);

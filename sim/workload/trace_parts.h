@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "kernel/error.h"
 #include "kernel/table.h"
@@ -35,28 +33,25 @@ bool trace_whole(struct trace_span span, uint64_t *out);
 /* Without the blanks on both sides. */
 struct trace_span trace_trim(const char *begin, const char *end);
 
-/* The decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file; UTF-16 as UTF-8. A compressed
- * file may have several members or frames in sequence. Any other data after a member is an error, whereas
- * zlib's gzread() ignores it silently. */
+/* The decompressed bytes of a file: plain, or gzip (RFC 1952), zstd (RFC 8878), bzip2, xz, lz4, or a zip
+ * archive of one file; UTF-16 as UTF-8. A compressed file may have several members or frames in sequence. Any
+ * other data after a member is an error, whereas zlib's gzread() ignores it silently. */
 enum trace_source_fault {
     TRACE_SOURCE_FINE,
     TRACE_SOURCE_SYSTEM, /* a system call failed; `reason` is the errno */
     TRACE_SOURCE_MEMORY,
     TRACE_SOURCE_CUT,     /* the file ends inside a member */
-    TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
-    TRACE_SOURCE_WINDOW,  /* a zstd frame demands more memory than a decoder gives without being told */
+    TRACE_SOURCE_DAMAGED, /* the compressed data cannot be read; `cure` says why */
     TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
 };
 
-enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
-
 struct trace_source {
     int file;
-    z_stream stream;
-    ZSTD_DCtx *zstd;      /* only for a zstd file; otherwise NULL */
-    unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
-    enum trace_source_kind kind;
-    bool is_in_member, at_end;
+    const struct trace_codec *codec; /* NULL: plain */
+    union decoder *decoder;
+    unsigned char *input, *next; /* buffer of bytes read from the file; the first that was not consumed */
+    size_t left;                 /* bytes in the buffer that were not consumed */
+    bool is_begun, is_in_member, at_end;
     bool is_wide; /* UTF-16, which is converted to UTF-8 */
     iconv_t wide;
     char rest[8]; /* bytes that were not converted yet, of an incomplete character or for lack of room */
@@ -64,6 +59,7 @@ struct trace_source {
     uint64_t read_bytes;  /* of the file */
     uint64_t given_bytes; /* decompressed and converted bytes returned so far */
     enum trace_source_fault fault;
+    const char *cure;
     int reason;
 };
 
@@ -118,6 +114,7 @@ void trace_reader_close(struct trace_reader *reader);
 /* A quote within a quoted field may always be doubled (RFC 4180). With has_backslash, a backslash escapes a
  * quote, a delimiter or a backslash, whether the field is quoted or not. */
 struct csv_dialect {
+    const char *line; /* the form of a log's lines; NULL: there are delimiters */
     char delimiter;
     bool has_backslash;
     bool is_pasted;       /* a table with a rule: fields have no quotes, and no spaces around them */
@@ -142,6 +139,10 @@ struct wl_csv {
  * occurs most often in the first line, unless it is given, and the escape of quotes under which more records
  * are whole. */
 bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error);
+/* The names in the form of a log's lines, as a record; its texts are in the reader's buffer of fields. */
+bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error);
+/* The form that the first lines of a file have, of a log whose times are known; NULL: none. */
+const char *csv_line_of(const char *bytes, size_t size);
 /* Returns false, with an error, when a line does not contain the delimiter of the first line but contains
  * another one that csv_sniff() knows. */
 bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *line, size_t size,
@@ -202,6 +203,11 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size);
  * is set to whether a time that is written as a date has a zone, and to true for the other formats. */
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
+
+/* Whether a text is a time as syslog writes it, May 17 10:05:03. */
+bool trace_time_lacks_year(const char *text, size_t size);
+/* Likewise by a pattern of strptime(). */
+bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
 /* Whether the text is a time of day, such as 9:05 or 23:59:59.5. */
 bool trace_time_is_of_day(const char *text, size_t size);
@@ -271,18 +277,29 @@ struct trace_columns {
  * file or several. The table is a cursor, which returns rows in the order of the files. */
 #define TRACE_LISTING_SIZE 200u
 
+#define TRACE_NAME_BYTES 512u
+
+/* Columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
+struct trace_guess {
+    bool is_sure, is_used, has_time; /* the time has a usual name */
+    char time[sizeof(struct trace_shown)], of_day[sizeof(struct trace_shown)],
+        key[sizeof(struct trace_shown)];
+};
+
 struct trace_table {
     const struct wl_trace_format *format; /* the caller's; must outlive the table */
     struct wl_trace_files files;
     size_t file;         /* index of the file that is being read */
     uint64_t done_bytes; /* total size of the files before it */
     struct wl_csv csv;
-    json_t *object; /* the current one, of a file of JSON */
+    json_t *object;   /* the current one, of a file of JSON */
+    const char *line; /* the form of a log's lines; NULL: no log */
     bool is_json, has_header;
     bool is_usual;               /* comma, and the columns time in ms, key and value alone, in this order */
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
     size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
+    struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
     bool has_zones;                  /* the times of all rows so far have a zone */
     char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */

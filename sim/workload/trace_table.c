@@ -17,16 +17,28 @@
 
 #define COUNT(array)     (sizeof(array) / sizeof *(array))
 #define BANNER_LINES_MAX 4u
+#define PATTERN_BYTES    128u
 
 /* The usual names of the columns for time, key and value, the most likely name first. */
 static const struct {
     enum trace_role role;
     const char *name;
-} usual_names[] = {{TRACE_TIME, "timestamp_ms"}, {TRACE_TIME, "timestamp"},  {TRACE_TIME, "time"},
-                   {TRACE_TIME, "ts"},           {TRACE_TIME, "created_at"}, {TRACE_TIME, "created"},
-                   {TRACE_TIME, "datetime"},     {TRACE_TIME, "date"},       {TRACE_TIME, "at"},
-                   {TRACE_TIME, "event_time"},   {TRACE_KEY, "key"},         {TRACE_BYTES, "bytes"},
-                   {TRACE_BYTES, "size"},        {TRACE_COUNT, "count"}};
+} usual_names[] = {{TRACE_TIME, "timestamp_ms"},
+                   {TRACE_TIME, "timestamp"},
+                   {TRACE_TIME, "time"},
+                   {TRACE_TIME, "ts"},
+                   {TRACE_TIME, "created_at"},
+                   {TRACE_TIME, "created"},
+                   {TRACE_TIME, "datetime"},
+                   {TRACE_TIME, "date"},
+                   {TRACE_TIME, "at"},
+                   {TRACE_TIME, "event_time"},
+                   {TRACE_TIME, "__REALTIME_TIMESTAMP"},
+                   {TRACE_KEY, "key"},
+                   {TRACE_KEY, "_HOSTNAME"},
+                   {TRACE_BYTES, "bytes"},
+                   {TRACE_BYTES, "size"},
+                   {TRACE_COUNT, "count"}};
 
 static void add_column(struct trace_columns *columns, enum trace_role role, const char *name, size_t field)
 {
@@ -61,7 +73,8 @@ static bool is_plain(const struct wl_trace_format *format)
     list_given(&format->columns, &given);
     return given.count == 0 && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
            format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
-           format->delimiter == '\0' && !format->sort && !format->has_epoch;
+           format->delimiter == '\0' && !format->sort && !format->has_epoch && format->pattern == NULL &&
+           format->line == NULL && format->year == 0 && format->zone_ns == 0;
 }
 
 void wl_trace_format_clear(struct wl_trace_format *format)
@@ -70,6 +83,8 @@ void wl_trace_format_clear(struct wl_trace_format *format)
     list_given(&format->columns, &given);
     for (size_t i = 0; i < given.count; i++)
         free((char *)(uintptr_t)given.all[i].name);
+    free(format->pattern);
+    free(format->line);
     *format = (struct wl_trace_format){0};
 }
 
@@ -126,12 +141,6 @@ const char *wl_trace_time_option(enum wl_trace_time time)
     return options[time];
 }
 
-/* The columns by name, or by number if the name cannot be written in YAML and in --columns as it is. A time
- * in two columns is "[Date, Time]". */
-struct trace_suggestion {
-    char time[2 * sizeof(struct trace_shown) + 4], key[sizeof(struct trace_shown)];
-};
-
 static size_t after_blanks(const char *bytes, size_t size, size_t at)
 {
     while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
@@ -147,13 +156,8 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     static const struct {
         const char *bytes, *text;
     } kinds[] = {
-        {"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
-        {"PAR1", "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"PAR1", "a Parquet file; convert it, by duckdb -c \"COPY (FROM 'IN.parquet') TO 'OUT.csv'\""},
         {"SQLite format 3", "a database; write a table out as CSV, by sqlite3 -csv -header"},
-        {"BZh", "bzip2 data; pack it by gzip or zstd"},
-        {"\xfd"
-         "7zXZ",
-         "xz data; pack it by gzip or zstd"},
     };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         if (size >= strlen(kinds[i].bytes) && memcmp(bytes, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)
@@ -164,8 +168,8 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     if (*is_json && (second >= size || bytes[second] != '{'))
         return second >= size || strchr("[]\"", bytes[second]) != NULL
                    ? "a JSON array without objects; write an object per row"
-                   : "a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-                     "CSV";
+                   : "a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+                     "--set trace.line=\"'[{time}] [{level}] {host} {message}'\"";
     for (unsigned line = 0; at < size; line++) {
         static const char field[] = "strategies:"; /* every scenario has it */
         const char *end = memchr(bytes + at, '\n', size - at);
@@ -182,7 +186,8 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
 /* Ranks the columns of a CSV file by how likely each is the time of a row, or its key. Values count more than
  * names: a time is a column whose first values all parse as times. */
 
-#define ROWS_MAX 5u
+#define ROWS_MAX    100u
+#define NESTED_MOST 3u /* levels of nested objects among which fields are guessed */
 #define SECONDS_DIGITS                                                                                       \
     9u /* a shorter number of seconds is before March 1973, and more likely a size or an id */
 #define DATE_DIGITS     8u  /* as in 20260131 */
@@ -247,14 +252,16 @@ static bool has_word(const char *name, const char *const *words, size_t count)
 
 #define HAS_WORD(name, words) has_word(name, words, COUNT(words))
 
-static void take_value(struct column *column, const char *text, size_t size)
+static void take_value(struct column *column, const char *pattern, const char *text, size_t size)
 {
     enum wl_trace_time kind = trace_time_kind(text, size);
     bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
     int time = 0;
     int64_t date_ns;
     bool has_zone;
-    if (kind == WL_TIME_ISO)
+    if (pattern != NULL)
+        time = trace_time_match(pattern, text, size, &date_ns, &has_zone) ? 3 : 0;
+    else if (kind == WL_TIME_ISO || kind == WL_TIME_WORDS)
         time = 3;
     else if (is_number)
         time = kind != WL_TIME_S || strspn(text, "0123456789") >= SECONDS_DIGITS ||
@@ -293,7 +300,7 @@ static int key_rank(const char *name, const struct column *column)
 /* The name of a column if it means only this column and needs no quotes in YAML; otherwise its number. */
 static void name_column(const struct wl_csv_record *header, size_t index, char *out, size_t size)
 {
-    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./() ";
+    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./()$ ";
     const char *name = header->fields[index] + strspn(header->fields[index], " ");
     size_t length = strlen(name);
     while (length > 0 && name[length - 1] == ' ')
@@ -308,67 +315,46 @@ static void name_column(const struct wl_csv_record *header, size_t index, char *
         snprintf(out, size, "%zu", index + 1);
 }
 
+/* The columns are sure if the time has no rival, and one other column alone has the name of an entity. */
 static void choose(const struct wl_csv_record *header, const struct column *columns, const size_t *known,
-                   struct trace_suggestion *out)
+                   struct trace_guess *out)
 {
-    size_t time = known == NULL ? 0 : *known, key = 0;
+    size_t time = known == NULL ? 0 : *known, key = 0, rivals = 0, entities = 0, of_times = 0;
     int best = 0;
     for (size_t i = 0; known == NULL && i < header->count; i++) {
         int rank = time_rank(header->fields[i], &columns[i]);
-        if (rank > best) {
-            best = rank;
-            time = i;
-        }
+        rivals = rank > best ? 0 : rivals + (rank == best);
+        time = rank > best ? i : time;
+        best = rank > best ? rank : best;
+        of_times += columns[i].time > 0;
     }
     size_t date = time, of_day = time;
     for (size_t i = 0; i < header->count; i++) {
         date = columns[time].is_of_day && columns[i].is_date ? i : date;
         of_day = columns[time].is_date && columns[i].is_of_day ? i : of_day;
     }
+    out->is_sure = rivals == 0 && (columns[date].time >= 2 || of_times == 1 || known != NULL);
     best = -1;
     for (size_t i = 0; i < header->count; i++) {
-        int rank = i == time || i == date || i == of_day ? -1 : key_rank(header->fields[i], &columns[i]);
+        const char *name = header->fields[i];
+        const bool is_time = i == time || i == date || i == of_day;
+        int rank = is_time ? -1 : key_rank(name, &columns[i]);
+        entities +=
+            !is_time && columns[i].time < 3 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
         if (rank > best) {
             best = rank;
             key = i;
         }
     }
-    char first[sizeof out->key], second[sizeof out->key];
-    name_column(header, date, first, sizeof first);
-    name_column(header, of_day, second, sizeof second);
-    snprintf(out->time, sizeof out->time, date == of_day ? "%s" : "[%s, %s]", first, second);
+    const char *name = header->fields[key];
+    out->is_sure =
+        out->is_sure && entities == 1 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
+    out->has_time = known != NULL && date == of_day;
+    name_column(header, date, out->time, sizeof out->time);
+    name_column(header, of_day, out->of_day, sizeof out->of_day);
+    if (date == of_day)
+        out->of_day[0] = '\0';
     name_column(header, key, out->key, sizeof out->key);
-}
-
-/* The next records of `reader` are the first rows below `header`; some of them are consumed, up to one that
- * is malformed. time: the index of the time if it is known, otherwise NULL. Returns false, with an error of
- * the environment, when the file cannot be read or memory runs out. */
-static bool trace_suggest(const struct wl_csv_record *header, struct wl_csv *csv, const size_t *time,
-                          struct trace_suggestion *out, struct sim_error *error)
-{
-    struct csv_buffer of_header = csv->fields;
-    struct wl_csv_record row = {0};
-    struct column columns[WL_CSV_FIELDS_MAX] = {0};
-    struct sim_error ignored = {0};
-    bool ok = true;
-    csv->fields = (struct csv_buffer){0};
-    for (unsigned i = 0; i < ROWS_MAX; i++) {
-        ok = wl_csv_next(csv, &row, &ignored);
-        if (!ok || row.count != header->count)
-            break;
-        for (size_t j = 0; j < row.count; j++) {
-            if (row.sizes[j] > 0)
-                take_value(&columns[j], row.fields[j], row.sizes[j]);
-        }
-    }
-    free(csv->fields.bytes);
-    csv->fields = of_header;
-    if (!ok && ignored.class != SIM_ERROR_INPUT) {
-        *error = ignored;
-        return false;
-    }
-    choose(header, columns, time, out);
-    return true;
 }
 
 /* Finds the columns of the files, and reads rows. */
@@ -389,7 +375,7 @@ static bool is_name(const char *field, const char *name, bool is_exact)
 static size_t find(const struct trace_table *table, const char *name, size_t *field)
 {
     *field = table->columns.count;
-    if (table->is_json)
+    if (table->is_json && (trace_json_find(table->object, name) != NULL || strcmp(name, "file") != 0))
         return trace_json_find(table->object, name) != NULL;
     for (int pass = 0; table->has_header && pass < 2; pass++) {
         size_t found = 0;
@@ -402,7 +388,18 @@ static size_t find(const struct trace_table *table, const char *name, size_t *fi
         if (found > 0)
             return found;
     }
-    return column_number(name, field) && *field < table->record.count;
+    if (strcmp(name, "file") == 0)
+        *field = WL_CSV_FIELDS_MAX;
+    return *field == WL_CSV_FIELDS_MAX || (column_number(name, field) && *field < table->record.count);
+}
+
+/* The name of the current file, without its folder and its endings, is the last field of each record. */
+static void put_file_name(struct trace_table *table)
+{
+    const char *path = table->files.paths[table->file], *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    table->record.fields[WL_CSV_FIELDS_MAX] = name;
+    table->record.sizes[WL_CSV_FIELDS_MAX] = strcspn(name, ".");
 }
 
 static const char *usual_name(const struct trace_table *table, enum trace_role role)
@@ -425,20 +422,146 @@ static bool has(const struct trace_table *table, enum trace_role role)
     return table->columns.counts[role] > 0;
 }
 
+/* Puts values of the current object as the fields of a record; one that is missing is NULL. */
+static bool put_values(struct trace_table *table, size_t count, const char *(*name_of)(const void *, size_t),
+                       const void *names, struct wl_csv_record *record)
+{
+    struct csv_buffer *fields = &table->csv.fields;
+    record->count = count;
+    fields->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = trace_json_find(table->object, name_of(names, i));
+        record->fields[i] = value == NULL ? NULL : "";
+        record->sizes[i] = 0;
+        if (value != NULL && !trace_json_put(fields, value, &record->sizes[i]))
+            return false;
+    }
+    const char *at = fields->bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (record->fields[i] == NULL)
+            continue;
+        record->fields[i] = at;
+        at += record->sizes[i] + 1;
+    }
+    return true;
+}
+
+static const char *name_in_header(const void *header, size_t i)
+{
+    return ((const struct wl_csv_record *)header)->fields[i];
+}
+
+static const char *name_of_column(const void *columns, size_t i)
+{
+    return ((const struct trace_columns *)columns)->all[i].name;
+}
+
+/* Puts the names of an object's fields, and of nested ones as author.id, into a buffer. */
+static bool put_names(const json_t *object, const char *before, unsigned depth, struct csv_buffer *names,
+                      struct wl_csv_record *header)
+{
+    for (void *at = json_object_iter((json_t *)(uintptr_t)object);
+         at != NULL && header->count < WL_CSV_FIELDS_MAX;
+         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+        char name[TRACE_NAME_BYTES];
+        const json_t *value = json_object_iter_value(at);
+        size_t size = (size_t)snprintf(name, sizeof name, "%s%s", before, json_object_iter_key(at));
+        if (size + 1 >= sizeof name)
+            continue;
+        if (json_is_object(value) && depth > 1) {
+            snprintf(name + size, sizeof name - size, ".");
+            if (!put_names(value, name, depth - 1, names, header))
+                return false;
+            continue;
+        }
+        if (!sim_grow(&names->bytes, &names->capacity, names->size + size + 1, 1))
+            return false;
+        memcpy(names->bytes + names->size, name, size + 1);
+        header->sizes[header->count++] = size;
+        names->size += size + 1;
+    }
+    return true;
+}
+
+static void set_names(const struct csv_buffer *names, struct wl_csv_record *header)
+{
+    const char *at = names->bytes;
+    for (size_t i = 0; i < header->count; at += header->sizes[i++] + 1)
+        header->fields[i] = at;
+}
+
+/* Guesses which columns are which by the names in `header` and the rows below it. Returns false, with an
+ * error of the environment, when the file cannot be read or memory runs out. */
+static bool guess_columns(struct trace_table *table, const struct wl_csv_record *header,
+                          struct sim_error *error)
+{
+    struct wl_csv *csv = &table->csv;
+    struct csv_buffer of_header = csv->fields;
+    struct wl_csv_record row = {0};
+    struct column columns[WL_CSV_FIELDS_MAX] = {0};
+    struct sim_error fault = {0};
+    const struct trace_column *time = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME) : NULL;
+    size_t known = time == NULL ? header->count : time->field;
+    for (size_t i = 0; time != NULL && table->is_json && i < header->count; i++)
+        known = strcmp(header->fields[i], time->name) == 0 ? i : known;
+    bool ok = true;
+    csv->fields = (struct csv_buffer){0};
+    trace_reader_mark(&csv->reader);
+    for (unsigned i = 0; ok && i < ROWS_MAX && !trace_reader_is_sampled(&csv->reader); i++) {
+        ok = table->is_json ? trace_json_next(&csv->reader, &table->object, &row.line, &fault) &&
+                                  (put_values(table, table->object == NULL ? 0 : header->count,
+                                              name_in_header, header, &row) ||
+                                   sim_fail_memory(&fault))
+                            : wl_csv_next(csv, &row, &fault);
+        if (!ok || row.count != header->count)
+            break;
+        for (size_t j = 0; j < row.count; j++) {
+            if (row.sizes[j] > 0)
+                take_value(&columns[j], table->format->pattern, row.fields[j], row.sizes[j]);
+        }
+    }
+    trace_reader_return(&csv->reader);
+    free(csv->fields.bytes);
+    csv->fields = of_header;
+    if (!ok && fault.class != SIM_ERROR_INPUT) {
+        *error = fault;
+        return false;
+    }
+    choose(header, columns, known < header->count ? &known : NULL, &table->guess);
+    if (table->files.count > 1 && !table->guess.is_sure) /* a file of each key */
+        snprintf(table->guess.key, sizeof table->guess.key, "file");
+    return true;
+}
+
+/* The columns that the format names, and those that were guessed. */
+static void list_known(const struct trace_table *table, struct trace_columns *out)
+{
+    const struct trace_guess *guess = &table->guess;
+    struct wl_trace_columns columns = table->format->columns;
+    if (guess->is_used && columns.time == NULL && !guess->has_time) {
+        columns.time = (char *)(uintptr_t)guess->time;
+        columns.time_of_day = guess->of_day[0] == '\0' ? NULL : (char *)(uintptr_t)guess->of_day;
+    }
+    if (guess->is_used && columns.key_count == 0)
+        columns.key[columns.key_count++] = (char *)(uintptr_t)guess->key;
+    list_given(&columns, out);
+}
+
 /* Finds the columns. Returns false and sets *missing to what was not found ("time", "key", or a name), or was
  * found *found times. A column of CSV that the format names must exist. In JSON a field may be missing in
  * some objects, so it is checked in each row. */
 static bool find_columns(struct trace_table *table, const char **missing, size_t *found, size_t *field)
 {
     struct trace_columns given, *out = &table->columns;
-    list_given(&table->format->columns, &given);
+    list_known(table, &given);
     const size_t values =
         given.counts[TRACE_BYTES] + given.counts[TRACE_COUNT] + given.counts[TRACE_BYTES_OF];
     *out = (struct trace_columns){0};
     for (enum trace_role role = 0; role < TRACE_ROLES; role++) {
         bool is_usual = given.counts[role] == 0 &&
                         (role == TRACE_TIME || role == TRACE_KEY || (role == TRACE_BYTES && values == 0) ||
-                         (role == TRACE_COUNT && given.count == 0 && !has(table, TRACE_BYTES)));
+                         (role == TRACE_COUNT && (given.count == 0 || table->guess.is_used) && values == 0 &&
+                          !has(table, TRACE_BYTES)));
         const char *usual = is_usual ? usual_name(table, role) : NULL;
         *found = 0;
         *missing = role == TRACE_TIME ? "time" : "key";
@@ -494,19 +617,19 @@ static bool has_time_field(const struct trace_table *table)
     return false;
 }
 
-static bool fail_unnamed(struct trace_table *table, const char *missing, const char *listing,
-                         struct sim_error *error)
+/* Names the columns that were guessed, all that matter. */
+static bool fail_unnamed(struct trace_table *table, const char *missing, const char *where,
+                         const char *listing, struct sim_error *error)
 {
-    struct trace_suggestion suggestion;
-    const size_t *time = has(table, TRACE_TIME) ? &column_of(table, TRACE_TIME)->field : NULL;
+    const struct trace_guess *guess = &table->guess;
     const char *count = usual_name(table, TRACE_BYTES) == NULL ? usual_name(table, TRACE_COUNT) : NULL;
-    if (!trace_suggest(&table->record, &table->csv, time, &suggestion, error))
-        return false;
-    bool has_count = count != NULL && !is_name(suggestion.key, count, false);
+    bool has_count = count != NULL && !is_name(guess->key, count, false), has_day = guess->of_day[0] != '\0';
     return FAIL(table, error,
-                "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, "
+                "no %s '%s' in the %s %s; say which %s are which, as in columns: {time: %s%s%s%s%s, "
                 "key: %s%s%s}",
-                missing, listing, suggestion.time, suggestion.key, has_count ? ", count: " : "",
+                table->is_json ? "field" : "column", missing, where, listing,
+                table->is_json ? "fields" : "columns", has_day ? "[" : "", guess->time, has_day ? ", " : "",
+                guess->of_day, has_day ? "]" : "", guess->key, has_count ? ", count: " : "",
                 has_count ? count : "");
 }
 
@@ -548,7 +671,7 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
                     trace_show(nearest, strlen(nearest)).text);
     if (are_given)
         return FAIL(table, error, "no column '%s' in the header %s; name one of these", missing, listing);
-    return fail_unnamed(table, missing, listing, error);
+    return fail_unnamed(table, missing, "header", listing, error);
 }
 
 /* Whether the first line is a header: when columns are given by number, one whose time field is not a time.
@@ -559,8 +682,8 @@ static bool has_header(const struct trace_table *table, const struct trace_colum
     bool are_numbers = given->count > 0;
     for (size_t i = 0; i < given->count; i++)
         are_numbers = are_numbers && column_number(given->all[i].name, &index);
-    if (table->format->header != WL_HEADER_AUTO || !are_numbers)
-        return table->format->header != WL_HEADER_NO;
+    if (table->line != NULL || table->format->header != WL_HEADER_AUTO || !are_numbers)
+        return table->line != NULL || table->format->header != WL_HEADER_NO;
     return given->counts[TRACE_TIME] == 0 || !column_number(given->all[0].name, &index) ||
            index >= table->record.count ||
            trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
@@ -582,33 +705,19 @@ static bool fail_fields(const struct trace_table *table, struct sim_error *error
 static bool next_record(struct trace_table *table, struct sim_error *error)
 {
     struct wl_csv_record *record = &table->record;
-    struct csv_buffer *fields = &table->csv.fields;
+    put_file_name(table);
     if (!table->is_json) {
         if (!wl_csv_next(&table->csv, record, error))
             return false;
         return record->count == 0 || record->count == table->field_count || fail_fields(table, error);
     }
-    record->count = fields->size = 0;
+    record->count = 0;
     if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
         return false;
     if (table->object == NULL)
         return true;
-    record->count = table->columns.count;
-    for (size_t i = 0; i < record->count; i++) {
-        const json_t *value = trace_json_find(table->object, table->columns.all[i].name);
-        record->fields[i] = value == NULL ? NULL : "";
-        record->sizes[i] = 0;
-        if (value != NULL && !trace_json_put(fields, value, &record->sizes[i]))
-            return sim_fail_memory(error);
-    }
-    const char *at = fields->bytes;
-    for (size_t i = 0; i < record->count; i++) {
-        if (record->fields[i] == NULL)
-            continue;
-        record->fields[i] = at;
-        at += record->sizes[i] + 1;
-    }
-    return true;
+    return put_values(table, table->columns.count, name_of_column, &table->columns, record) ||
+           sim_fail_memory(error);
 }
 
 /* A field without the blanks around it. */
@@ -623,18 +732,29 @@ static const char *trimmed(const struct trace_table *table, const struct trace_c
     return span.begin;
 }
 
-/* The text of the row's time in a column; a time in two columns is joined. NULL when out of memory. */
+/* The text of the row's time in a column; a time in two columns is joined, and a year that the format gives
+ * is added. NULL when out of memory. */
 static const char *time_text(struct trace_table *table, const struct trace_column *column, size_t *size)
 {
-    const char *text = trimmed(table, column, size);
-    if (!has(table, TRACE_TIME_OF_DAY) || column->role != TRACE_TIME)
+    enum { YEAR_BYTES = 6 };
+    const char *text = trimmed(table, column, size), *of_day = "";
+    const bool is_joined = has(table, TRACE_TIME_OF_DAY) && column->role == TRACE_TIME;
+    size_t day_size = 0;
+    if (!is_joined && table->format->year == 0)
         return text;
-    size_t day_size;
-    const char *of_day = trimmed(table, column_of(table, TRACE_TIME_OF_DAY), &day_size);
-    if (!sim_grow(&table->text.bytes, &table->text.capacity, *size + day_size + 2, 1))
+    if (is_joined)
+        of_day = trimmed(table, column_of(table, TRACE_TIME_OF_DAY), &day_size);
+    if (!sim_grow(&table->text.bytes, &table->text.capacity, *size + day_size + 2 + YEAR_BYTES, 1))
         return NULL;
-    *size = trace_time_join(text, *size, of_day, day_size, table->text.bytes);
-    return table->text.bytes;
+    char *bytes = table->text.bytes;
+    if (is_joined && table->format->pattern == NULL)
+        *size = trace_time_join(text, *size, of_day, day_size, bytes);
+    else
+        *size = (size_t)snprintf(bytes, table->text.capacity, "%.*s%s%.*s", (int)*size, text,
+                                 is_joined ? " " : "", (int)day_size, of_day);
+    if (table->format->year != 0)
+        *size += (size_t)snprintf(bytes + *size, YEAR_BYTES, " %" PRIu32, table->format->year);
+    return bytes;
 }
 
 static bool is_ms_name(const char *name)
@@ -676,16 +796,27 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
     return true;
 }
 
+/* Whether the format does not name what is missing. */
+static bool is_unnamed(const struct trace_table *table, const char *missing)
+{
+    const struct wl_trace_columns *columns = &table->format->columns;
+    return strcmp(missing, "time") == 0 ? columns->time == NULL
+                                        : strcmp(missing, "key") == 0 && columns->key_count == 0;
+}
+
 static bool begin_csv(struct trace_table *table, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
     struct trace_columns given;
     const char *missing;
     size_t found, field;
-    if (!csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
+    if (table->line == NULL &&
+        !csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
         return false;
     trace_reader_mark(&table->csv.reader);
-    if (!wl_csv_next(&table->csv, &table->record, error))
+    if (table->line != NULL)
+        table->csv.dialect = (struct csv_dialect){.line = table->line};
+    if (!(table->line != NULL ? csv_line_names : wl_csv_next)(&table->csv, &table->record, error))
         return false;
     if (table->record.count == 0)
         return trace_fail(trace_table_path(table), 1, error,
@@ -695,7 +826,14 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     table->field_count = table->record.count;
     if (table->has_header)
         table->csv.reader.is_marked = false;
-    if (!find_columns(table, &missing, &found, &field))
+    bool ok = find_columns(table, &missing, &found, &field);
+    if (!ok && found == 0 && is_unnamed(table, missing) && table->has_header) {
+        if (!guess_columns(table, &table->record, error))
+            return false;
+        table->guess.is_used = table->guess.is_sure && !has_time_field(table);
+        ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
+    }
+    if (!ok)
         return fail_column(table, given.count > 0, missing, found, field, error);
     if (table->has_header)
         list_names(table, true, table->unused);
@@ -715,21 +853,22 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     if (table->object == NULL)
         return trace_fail(trace_table_path(table), 1, error,
                           "the file is empty; write one JSON object a line");
-    if (!find_columns(table, &missing, &found, &field))
-        return FAIL(
-            table, error,
-            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, "
-            "key: user}",
-            missing, has(table, TRACE_TIME) ? column_of(table, TRACE_TIME)->name : "created_at");
-    record->count = 0;
-    for (void *at = json_object_iter(table->object); at != NULL && record->count < WL_CSV_FIELDS_MAX;
-         at = json_object_iter_next(table->object, at)) {
-        record->fields[record->count] = json_object_iter_key(at);
-        record->sizes[record->count++] = strlen(json_object_iter_key(at));
-    }
-    list_names(table, true, table->unused);
+    struct csv_buffer *names = &table->csv.fields;
+    *record = (struct wl_csv_record){.line = record->line};
+    names->size = 0;
+    bool ok = find_columns(table, &missing, &found, &field);
+    if (!put_names(table->object, "", ok ? 1 : NESTED_MOST, names, record))
+        return sim_fail_memory(error);
+    set_names(names, record);
     trace_reader_return(&table->csv.reader);
-    return true;
+    if (!ok) {
+        if (!guess_columns(table, record, error))
+            return false;
+        table->guess.is_used = table->guess.is_sure;
+        ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
+    }
+    list_names(table, ok, table->unused);
+    return ok || fail_unnamed(table, missing, "first object", table->unused, error);
 }
 
 static bool is_usual(const struct trace_table *table)
@@ -754,7 +893,10 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     if (!trace_reader_open(table->files.paths[file], "trace", &table->csv.reader, error))
         return false;
     const char *bytes = trace_reader_peek(&table->csv.reader, &size);
-    const char *foreign = sniff(bytes, size, &table->is_json);
+    table->line = format->line != NULL               ? format->line
+                  : format->layout == WL_LAYOUT_AUTO ? csv_line_of(bytes, size)
+                                                     : NULL;
+    const char *foreign = table->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
     const char *end = memchr(bytes, '\n', size);
@@ -800,14 +942,29 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
                     "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, "
                     "%s]}",
                     name, trace_show(text, size).text, name);
+    if (table->time == WL_TIME_AUTO && trace_time_lacks_year(text, size))
+        return FAIL(table, error,
+                    "%s '%s' has no year; say it with --set trace.year=YEAR, or by 'year' under trace", name,
+                    trace_show(text, size).text);
     if (table->time == WL_TIME_AUTO)
         return FAIL(table, error,
                     "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or "
                     "an epoch in s, ms, us or ns",
                     name, trace_show(text, size).text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
-    bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
+    char pattern[PATTERN_BYTES];
+    if (format->pattern != NULL)
+        snprintf(pattern, sizeof pattern, "%s%s", format->pattern, format->year == 0 ? "" : " %Y");
+    bool is_fine = format->pattern != NULL
+                       ? trace_time_match(pattern, text, size, out_ns, &has_zone)
+                       : trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
+    if (is_fine && !has_zone)
+        is_fine = !__builtin_sub_overflow(*out_ns, format->zone_ns, out_ns);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX) {
+        if (format->pattern != NULL)
+            return FAIL(table, error,
+                        "%s '%s' is not a time of the form '%s'; correct it, or change 'time_format'", name,
+                        trace_show(text, size).text, pattern);
         enum wl_trace_time other = table->time == WL_TIME_MS ? WL_TIME_YYYYMMDD : WL_TIME_MS;
         return FAIL(table, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name,
                     trace_show(text, size).text, wl_trace_time_name(table->time),
@@ -976,8 +1133,10 @@ bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *mo
 bool trace_table_open(struct trace_table *table, const char *path, const struct wl_trace_format *format,
                       struct sim_error *error)
 {
-    *table =
-        (struct trace_table){.format = format, .time = (enum wl_trace_time)format->time, .has_zones = true};
+    *table = (struct trace_table){.format = format,
+                                  .time = format->pattern != NULL ? WL_TIME_WORDS
+                                                                  : (enum wl_trace_time)format->time,
+                                  .has_zones = true};
     return wl_trace_files_find(path, &table->files, error) && open_file(table, 0, error);
 }
 
@@ -998,6 +1157,17 @@ bool trace_table_is_plain(const struct trace_table *table)
            is_plain(table->format);
 }
 
+static void put_time_text(const struct trace_table *table, FILE *stream)
+{
+    const int minutes = (int)(table->format->zone_ns / SIM_MINUTE);
+    fprintf(stream, " in %s",
+            table->format->pattern != NULL ? table->format->pattern : wl_trace_time_name(table->time));
+    if (!table->has_zones)
+        fputs(" without a zone, taken as UTC", stream);
+    if (!table->has_zones && minutes != 0)
+        fprintf(stream, "%c%02d:%02d", minutes < 0 ? '-' : '+', abs(minutes) / 60, abs(minutes) % 60);
+}
+
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size)
 {
     static const char *const begins[TRACE_ROLES] = {", time ",  " + ",         ", key ",    ", bytes ",
@@ -1010,25 +1180,27 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         snprintf(buffer, size, "%s", table->is_json ? "JSON" : "CSV");
         return;
     }
-    if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
+    if (table->line != NULL)
+        fprintf(stream, "a log of lines %s", table->line);
+    else if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
         fputs(table->is_json       ? "JSON"
               : dialect->is_pasted ? "a table pasted from a terminal"
                                    : "CSV with tabs",
               stream);
     else
         fprintf(stream, "CSV with '%c'", dialect->delimiter);
-    if (!table->is_json)
+    if (!table->is_json && table->line == NULL)
         fprintf(stream, "%s%s", table->has_header ? "" : " without a header",
                 dialect->has_backslash ? " and backslashes" : "");
     if (table->files.count > 1)
         fprintf(stream, " in %zu files", table->files.count);
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_column *column = &columns->all[i];
-        fprintf(stream, "%s'%s'", i > columns->first[column->role] ? " + " : begins[column->role],
-                trace_show(column->name, strlen(column->name)).text);
+        const bool is_guessed = column->name == table->guess.time || column->name == table->guess.key;
+        fprintf(stream, "%s'%s'%s", i > columns->first[column->role] ? " + " : begins[column->role],
+                trace_show(column->name, strlen(column->name)).text, is_guessed ? " (guessed)" : "");
         if (i + 1 == times && table->time != WL_TIME_AUTO)
-            fprintf(stream, " in %s%s", wl_trace_time_name(table->time),
-                    table->has_zones ? "" : " without a zone, taken as UTC");
+            put_time_text(table, stream);
     }
     if (!has(table, TRACE_BYTES) && !has(table, TRACE_COUNT) && !has(table, TRACE_BYTES_OF))
         fputs(", no sizes", stream);
@@ -1036,6 +1208,105 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         fprintf(stream, "; not used: %s", table->unused);
     fclose(stream);
     buffer[size - 1] = '\0';
+}
+
+static void put_list(const struct trace_table *table, enum trace_role role, const char *name, FILE *stream)
+{
+    const struct trace_column *columns = column_of(table, role);
+    const size_t count = table->columns.counts[role],
+                 days = role == TRACE_TIME ? table->columns.counts[TRACE_TIME_OF_DAY] : 0;
+    for (size_t i = 0; i < count + days; i++)
+        fprintf(stream, "%s%s%s%s",
+                i > 0      ? ", "
+                : role > 0 ? ", "
+                           : "",
+                i > 0 ? "" : name,
+                i > 0              ? ""
+                : count + days > 1 ? ": ["
+                                   : ": ",
+                (i < count ? columns : column_of(table, TRACE_TIME_OF_DAY))[i < count ? i : 0].name);
+    fputs(count + days > 1 ? "]" : "", stream);
+}
+
+/* What a column of the file is understood as. */
+static void put_meaning(const struct trace_table *table, size_t field, const char *name, FILE *stream)
+{
+    static const char *const meanings[TRACE_ROLES] = {"time",  "time of day", "key",    "bytes",
+                                                      "count", "bytes of",    "arrived"};
+    const struct trace_columns *columns = &table->columns;
+    size_t i = 0;
+    while (i < columns->count &&
+           (table->is_json ? strcmp(columns->all[i].name, name) != 0 : columns->all[i].field != field))
+        i++;
+    fputs(i == columns->count ? "not used" : meanings[columns->all[i].role], stream);
+    if (i < columns->count && columns->all[i].role == TRACE_TIME)
+        put_time_text(table, stream);
+    fputc('\n', stream);
+}
+
+/* The names of the columns and the fields of the first row, which are read again from the file's begin. */
+static bool read_sample(struct trace_table *table, struct wl_csv_record *header, struct csv_buffer *names,
+                        struct wl_csv_record *row, struct sim_error *error)
+{
+    struct wl_csv *csv = &table->csv;
+    trace_reader_close(&csv->reader);
+    if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error))
+        return false;
+    if (table->is_json) {
+        if (!trace_json_next(&csv->reader, &table->object, &row->line, error))
+            return false;
+        if (!put_names(table->object, "", NESTED_MOST, names, header))
+            return sim_fail_memory(error);
+        set_names(names, header);
+        return put_values(table, header->count, name_in_header, header, row) || sim_fail_memory(error);
+    }
+    if (table->has_header) {
+        if (!(table->line != NULL ? csv_line_names : wl_csv_next)(csv, header, error))
+            return false;
+        *names = csv->fields;
+        csv->fields = (struct csv_buffer){0};
+    }
+    return wl_csv_next(csv, row, error);
+}
+
+char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error)
+{
+    enum { SHOWN = 30 };
+    struct trace_table table;
+    struct wl_csv_record header = {0}, row = {0};
+    struct csv_buffer names = {0};
+    char *text = NULL;
+    size_t size;
+    bool ok =
+        trace_table_open(&table, path, format, error) && read_sample(&table, &header, &names, &row, error);
+    FILE *stream = ok ? open_memstream(&text, &size) : NULL;
+    if (stream != NULL) {
+        fprintf(stream, "  %-*s  %-*s  %s\n", SHOWN, "column", SHOWN, "first value", "understood as");
+        for (size_t i = 0; i < row.count; i++) {
+            char number[24];
+            snprintf(number, sizeof number, "%zu", i + 1);
+            const char *name = table.has_header || table.is_json ? header.fields[i] : number;
+            const char *value = row.fields[i] == NULL ? "" : row.fields[i];
+            fprintf(stream, "  %-*s  %-*.*s  ", SHOWN, trace_show(name, strlen(name)).text, SHOWN, SHOWN,
+                    trace_show(value, strlen(value)).text);
+            put_meaning(&table, i, name, stream);
+        }
+        fputs("\n  columns: {", stream);
+        static const char *const roles[TRACE_ROLES] = {"time",  NULL,       "key",    "bytes",
+                                                       "count", "bytes_of", "arrived"};
+        for (enum trace_role role = TRACE_TIME; role < TRACE_ROLES; role++) {
+            if (roles[role] != NULL)
+                put_list(&table, role, roles[role], stream);
+        }
+        fprintf(stream, format->pattern != NULL ? "}, time_format: '%s'\n" : "}, time: %s\n",
+                format->pattern != NULL ? format->pattern : wl_trace_time_option(table.time));
+        ok = fclose(stream) == 0;
+    }
+    if (ok && stream == NULL)
+        sim_fail_memory(error);
+    free(names.bytes);
+    trace_table_close(&table);
+    return text;
 }
 
 void trace_table_close(struct trace_table *table)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parses ULIDs. */
-#define _XOPEN_SOURCE 700
+#define _XOPEN_SOURCE   700
+#define _DEFAULT_SOURCE /* tm_gmtoff */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -213,6 +214,54 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
         }
     }
     return false;
+}
+
+bool trace_time_lacks_year(const char *text, size_t size)
+{
+    char dated[DATE_SIZE];
+    const int bytes = snprintf(dated, sizeof dated, "%.*s 2000", (int)size, text);
+    return size < sizeof dated / 2 && trace_time_kind(dated, (size_t)bytes) == WL_TIME_WORDS;
+}
+
+bool wl_trace_pattern_is(const char *text)
+{
+    const char *at = strchr(text, '%');
+    for (; at != NULL; at = strchr(at + 2, '%')) {
+        if (at[1] == '\0' || strchr("aAbBdefHIjklmMnpRStTyYDFhz%", at[1]) == NULL)
+            return false;
+    }
+    return strchr(text, '%') != NULL;
+}
+
+/* strptime() has no letter for decimals of a second: they are cut out of both texts. */
+bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone)
+{
+    char form[2 * DATE_SIZE], copy[DATE_SIZE];
+    struct tm time = {.tm_mday = 1}, ignored;
+    int64_t fraction_ns = 0;
+    if (size >= sizeof copy || strlen(pattern) >= sizeof form || memchr(text, '\0', size) != NULL)
+        return false;
+    snprintf(form, sizeof form, "%s", pattern);
+    snprintf(copy, sizeof copy, "%.*s", (int)size, text);
+    char *decimals = strstr(form, "%f");
+    if (decimals != NULL) {
+        *decimals = '\0';
+        char *from = strptime(copy, form, &ignored), *to = from;
+        if (from == NULL || !is_digit(*from))
+            return false;
+        for (int64_t unit = SIM_SECOND / 10; is_digit(*to); unit /= 10)
+            fraction_ns += (*to++ - '0') * unit;
+        memmove(from, to, strlen(to) + 1);
+        strcpy(decimals, pattern + (decimals - form) + 2);
+    }
+    const char *end = strptime(copy, form, &time);
+    const int64_t zone_ns = time.tm_gmtoff * SIM_SECOND;
+    *has_zone = strstr(form, "%z") != NULL;
+    time.tm_gmtoff = 0;
+    if (end == NULL || end[strspn(end, " ")] != '\0' || !sim_time_of(&time, out_ns))
+        return false;
+    *out_ns += fraction_ns - zone_ns;
+    return true;
 }
 
 enum wl_trace_time trace_time_kind(const char *text, size_t size)

@@ -69,9 +69,7 @@ struct bench_case {
     double rows, keys;
     uint32_t days, threads, agents, strategies;
     uint32_t nodes; /* with three replicas; with one if there are fewer than three nodes */
-    uint32_t lookahead_us;
     bool has_bursts;
-    enum hold_queue queue;
     enum hold_gaps gaps;
     bool has_timeouts;
     /* The name of a curve and the x of a point on it; NULL for other cases. */
@@ -143,10 +141,6 @@ bool bench_fuzz(const struct bench_case *bench, const struct bench_context *cont
                 struct bench_result *result);
 bool bench_fuzz_two(const struct bench_case *bench, const struct bench_context *context,
                     struct bench_result *result);
-bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
-                  struct bench_result *result);
-bool bench_windows(const struct bench_case *bench, const struct bench_context *context,
-                   struct bench_result *result);
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 

@@ -43,31 +43,11 @@
         .scenario = THREE_STATE, __VA_ARGS__                                                                 \
     }
 
-/* The same work for each queue. */
-#define HOLD_CASE(id, what, number, queue_kind, ...)                                                         \
+#define HOLD_CASE(id, what, number, ...)                                                                     \
     {                                                                                                        \
         .name = "queue-" id, .group = "event queue: ns per hold", .title = what, .unit = "ns",               \
-        .beside = queue_kind == HOLD_OURS ? NULL : "to ours", .measure = bench_hold, .rows = 5e5,            \
-        .keys = number, .queue = queue_kind, __VA_ARGS__                                                     \
+        .measure = bench_hold, .rows = 5e5, .keys = number, __VA_ARGS__                                      \
     }
-#define HOLD_CASES(id, what, number, ...)                                                                    \
-    HOLD_CASE(id "-ours", what ": ours", number, HOLD_OURS, __VA_ARGS__),                                    \
-        HOLD_CASE(id "-binary", what ": binary", number, HOLD_BINARY, __VA_ARGS__),                          \
-        HOLD_CASE(id "-pairing", what ": pairing", number, HOLD_PAIRING, __VA_ARGS__),                       \
-        HOLD_CASE(id "-calendar", what ": calendar", number, HOLD_CALENDAR, __VA_ARGS__),                    \
-        HOLD_CASE(id "-ladder", what ": ladder", number, HOLD_LADDER, __VA_ARGS__)
-
-/* The cluster engine with a ladder queue instead of its own queue. */
-#define LADDER_CASE(id, what, file, ...)                                                                     \
-    {                                                                                                        \
-        .name = "ladder-" id, .group = "a ladder queue in the engine", .title = what,                        \
-        .measure = bench_ladder, .scenario = file, .agents = 16, .nodes = 6, __VA_ARGS__                     \
-    }
-#define LADDER_CASES(id, what, file, ...)                                                                    \
-    LADDER_CASE(id "-operation", what ": operation", file, .unit = "ns", .beside = "times ours",             \
-                __VA_ARGS__),                                                                                \
-        LADDER_CASE(id "-run", what ": run", file, .unit = "s", .beside = "times ours", __VA_ARGS__),        \
-        LADDER_CASE(id "-share", what ": our share", file, .unit = "%", __VA_ARGS__)
 
 #define CIMBA_CASE(id, what, ...)                                                                            \
     {                                                                                                        \
@@ -79,14 +59,6 @@
     {                                                                                                        \
         .name = "threads-" id, .group = "two threads against one", .title = what, .unit = "s",               \
         .beside = "times as fast as one", .bound = BENCH_RATIO_AT_LEAST, .budget = least, __VA_ARGS__        \
-    }
-
-/* The events of one strategy at 1,000 rows/s on two threads, in windows of this length. */
-#define WINDOWS_CASE(id, what, node_count, us)                                                               \
-    {                                                                                                        \
-        .name = "windows-" id, .group = "one strategy on two threads", .title = what, .unit = "s",           \
-        .beside = "times as fast as one", .measure = bench_windows, .rows = 1e6, .keys = 100, .agents = 16,  \
-        .nodes = node_count, .lookahead_us = us, .scenario = THREE_STATE                                     \
     }
 
 #define MEMORY_CASE(id, what, ...)                                                                           \
@@ -169,16 +141,16 @@ const struct bench_case bench_cases[] = {
      .budget = 0.4,
      .scenario = THREE_STATE},
 
-    HOLD_CASES("exp-2", "exponential 2", 2, .gaps = HOLD_EXPONENTIAL),
-    HOLD_CASES("exp-1e2", "exponential 100", 1e2, .gaps = HOLD_EXPONENTIAL),
-    HOLD_CASES("exp-1e3", "exponential 10^3", 1e3, .gaps = HOLD_EXPONENTIAL),
-    HOLD_CASES("exp-1e5", "exponential 10^5", 1e5, .gaps = HOLD_EXPONENTIAL),
-    HOLD_CASES("exp-1e6", "exponential 10^6", 1e6, .gaps = HOLD_EXPONENTIAL),
-    HOLD_CASES("tied-1e5", "ties 10^5", 1e5, .gaps = HOLD_TIED),
-    HOLD_CASES("timeout-1e3", "timeouts 10^3", 1e3, .has_timeouts = true),
-    HOLD_CASES("timeout-1e5", "timeouts 10^5", 1e5, .has_timeouts = true),
-    HOLD_CASES("bimodal-1e5", "bimodal 10^5", 1e5, .gaps = HOLD_BIMODAL),
-    HOLD_CASES("pareto-1e5", "Pareto 10^5", 1e5, .gaps = HOLD_PARETO),
+    HOLD_CASE("exp-2", "exponential 2", 2, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASE("exp-1e2", "exponential 100", 1e2, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASE("exp-1e3", "exponential 10^3", 1e3, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASE("exp-1e5", "exponential 10^5", 1e5, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASE("exp-1e6", "exponential 10^6", 1e6, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASE("tied-1e5", "ties 10^5", 1e5, .gaps = HOLD_TIED),
+    HOLD_CASE("timeout-1e3", "timeouts 10^3", 1e3, .has_timeouts = true),
+    HOLD_CASE("timeout-1e5", "timeouts 10^5", 1e5, .has_timeouts = true),
+    HOLD_CASE("bimodal-1e5", "bimodal 10^5", 1e5, .gaps = HOLD_BIMODAL),
+    HOLD_CASE("pareto-1e5", "Pareto 10^5", 1e5, .gaps = HOLD_PARETO),
     {.name = "queue-customers",
      .group = "event queue: M/M/1",
      .title = "customers",
@@ -187,9 +159,6 @@ const struct bench_case bench_cases[] = {
      .bound = BENCH_VALUE_AT_LEAST,
      .budget = 25,
      .rows = 1e7},
-    LADDER_CASES("migration", "migration.yaml", "migration.yaml", NO_BUDGET),
-    LADDER_CASES("daily", "daily-partitions", "daily-partitions.yaml", NO_BUDGET),
-    LADDER_CASES("1e5", "10^5 keys", THREE_STATE, .rows = 2e5, .keys = 1e5, NO_BUDGET),
 #ifdef BENCH_CIMBA
     CIMBA_CASE("1e3", "10^3 pending", .unit = "ns", .beside = "times as long by Cimba",
                .measure = bench_cimba_hold, .keys = 1e3, .rows = 1e6, .budget = 2.5),
@@ -212,11 +181,6 @@ const struct bench_case bench_cases[] = {
     THREADS_CASE("ranks", "sweep of 16 runs, 2 ranks", 1.85, .rows = 6e7, .keys = 1e3,
                  .measure = bench_ranks),
 #endif
-
-    WINDOWS_CASE("one-100us", "one node, windows of 100 us", 1, 100),
-    WINDOWS_CASE("six-100us", "six nodes, 100 us", 6, 100),
-    WINDOWS_CASE("six-1ms", "six nodes, 1 ms", 6, 1000),
-    WINDOWS_CASE("six-10ms", "six nodes, 10 ms", 6, 10000),
 
     MEMORY_CASE("exact", "exact", .scenario = EXACT PROBABILISTIC),
     MEMORY_CASE("thinned", "thinned", .scenario = THINNED PROBABILISTIC),

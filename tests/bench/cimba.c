@@ -33,7 +33,7 @@ bool bench_cimba_hold(const struct bench_case *bench, const struct bench_context
 {
     const uint32_t pending = (uint32_t)bench_size(context, bench->keys, 1000);
     const uint64_t holds = (uint64_t)bench_size(context, bench->rows, 5000);
-    struct hold ours = {.kind = HOLD_OURS, .gaps = HOLD_EXPONENTIAL};
+    struct hold ours = {.gaps = HOLD_EXPONENTIAL};
     hold_begin(&ours, pending);
     hold_go_on(&ours, 3 * (uint64_t)pending);
     bench_note_peak(result);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/queue.h"
 #include "kernel/random.h"
 
 enum hold_gaps {
@@ -17,23 +18,19 @@ enum hold_gaps {
     HOLD_GAPS_COUNT
 };
 
-enum hold_queue { HOLD_OURS, HOLD_BINARY, HOLD_PAIRING, HOLD_CALENDAR, HOLD_LADDER, HOLD_QUEUES_COUNT };
-
 struct hold {
-    enum hold_queue kind;
     enum hold_gaps gaps;
     bool has_timeouts; /* each hold also cancels an event and pushes another, 1 s ahead */
-    void *queue;
+    struct sim_queue queue;
     struct sim_random random;
     int64_t time_ns;
     uint64_t timeout;
-    uint64_t sum; /* a checksum of all popped events, which is equal for all queues */
+    uint64_t sum; /* a checksum of all popped events, so that the work is not left out */
 };
 
 /* Creates the queue with `pending` events. Exits when out of memory. */
 void hold_begin(struct hold *hold, uint32_t pending);
 void hold_go_on(struct hold *hold, uint64_t holds);
 void hold_end(struct hold *hold);
-const char *hold_name(enum hold_queue kind);
 
 #endif

@@ -27,7 +27,7 @@ static double route(const struct bk_strategy *strategy)
     double from_ns = now_ns();
     for (int i = 0; i < CALLS; i++) {
         const struct bk_row row = {.time_ns = i, .sequence = (uint64_t)i, .id = ids[i % BATCH]};
-        struct bk_route out;
+        struct bk_placement out;
         bk_route(strategy, &state, &row, &out);
         if (bk_fires(strategy, &row))
             bk_advance(strategy, &state, &row, NULL);
@@ -74,7 +74,7 @@ static double agent_write(const struct bk_strategy *strategy)
         while (bk_agent_next(agent, &action)) {
             const struct bk_outcome applied = {.kind = BK_OUTCOME_APPLIED};
             if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-                bk_agent_outcome(agent, i, action.ticket, &applied);
+                bk_agent_report(agent, i, action.ticket, &applied);
         }
     }
     double spent_ns = now_ns() - from_ns;

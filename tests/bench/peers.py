@@ -159,7 +159,7 @@ def comparisons(arguments):
         name = f"SimPy {simpy.__version__}"
         yield ("M/M/1", name, "million customers/s", *in_turn(rounds, customers, lambda: simpy_customers(simpy)))
         yield ("hold, 10^3 pending", name, "ns", *in_turn(
-            rounds, lambda: bench_value(bench, "queue-exp-1e3-ours")[0], lambda: simpy_hold(simpy)))
+            rounds, lambda: bench_value(bench, "queue-exp-1e3")[0], lambda: simpy_hold(simpy)))
     cimba = arguments.cimba and arguments.cimba / "build/benchmark/MM1_single"
     if cimba is None or not cimba.exists():
         print("skipped: --cimba names no built checkout of Cimba")

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-bucketlab_test(bench/rivals_test LINK sim_kernel SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/bench/rivals.c)
 add_test(NAME bench/bench_test
          COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_test.py
                  $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)

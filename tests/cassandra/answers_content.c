@@ -143,30 +143,16 @@ struct found answers_find_stored(const struct answers *model, const struct cass_
 {
     struct found found = {0};
     *stored = 0;
-    bool is_any = false;
     for (uint64_t tag = 0; tag < model->h.tags; tag++) {
-        const struct cass_statement *row = &model->statements[tag];
         const struct known_write *write = &model->writes[tag];
-        const struct clustering place = {row->row_time_ns, row->row_order},
-                                low = {read->after_time_ns, read->after_order};
-        if (!write->is_row || write->held == 0 || !answers_is_of(row, read))
+        if (!write->is_row || write->held == 0 || !answers_is_of(&model->statements[tag], read))
             continue;
         if (write->expires_s <= answers_now_s(model)) {
             found.tombstones++;
             continue;
         }
         ++*stored;
-        if ((write->held & replicas) == 0)
-            continue;
-        if (!is_any || is_newer(&place, &found.last))
-            found.last = place;
-        is_any = true;
-        found.saw_older = found.saw_older || (read->has_span && place.time_ns < read->from_ns);
-        answers_situations[EDGE_READ].count += read->has_span && place.time_ns == read->from_ns;
-        bool is_wanted = read->has_span    ? read->from_ns <= place.time_ns && place.time_ns < read->until_ns
-                         : read->has_after ? is_newer(&place, &low)
-                                           : true;
-        found.rows += is_wanted;
+        found.rows += (write->held & replicas) != 0;
     }
     return found;
 }
@@ -176,17 +162,13 @@ void answers_expect_rows(const struct answers *model, const struct cass_statemen
 {
     struct found found = {0};
     uint64_t stored = 0;
-    bool is_count = read->kind == CASS_COUNT_ROWS;
-    if (!is_count)
-        out->bucket = read->bucket;
+    out->bucket = read->bucket;
     if (!exists)
         return;
     if (model->config.keeps_lifetimes) {
         found = answers_find_living(model, read, asked);
     } else {
         found = answers_find_stored(model, read, asked, &stored);
-        if (is_count && !read->has_after)
-            out->bucket = read->bucket;
         uint64_t limit = read->limit > 0 ? read->limit : UINT64_MAX;
         if (limit < found.rows) {
             answers_situations[CUT_AT_LIMIT].count++;
@@ -199,7 +181,7 @@ void answers_expect_rows(const struct answers *model, const struct cass_statemen
     out->saw_older = found.saw_older;
     out->scanned = found.rows + found.saw_older + found.tombstones;
     out->found = found.rows > 0;
-    if (is_count && out->found) {
+    if (read->kind == CASS_COUNT_ROWS && model->config.keeps_lifetimes && out->found) {
         out->columns[0] = found.last.time_ns;
         out->columns[1] = found.last.order;
         out->columns_mask = 3;

@@ -76,7 +76,7 @@ struct known_operation {
     int64_t started_ns, deadline_ns, delta;
     struct copy answers[CASS_CLUSTER_REPLICAS_MAX], merged;
     int64_t cost_ns[CASS_CLUSTER_REPLICAS_MAX];
-    uint64_t tombstones[CASS_CLUSTER_REPLICAS_MAX], rows_to_scan;
+    uint64_t tombstones[CASS_CLUSTER_REPLICAS_MAX];
     uint32_t led;       /* of an increment: the results that its leaders reported, a bit per result */
     struct planned own; /* of the coordinator's request to its own node */
 };

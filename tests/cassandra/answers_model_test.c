@@ -185,8 +185,7 @@ static struct cass_statement row_statement(struct answers *model, uint64_t tag)
     struct cass_statement statement = write_row(level, below(model, KEYS), tag);
     statement.bucket = (int64_t)below(model, BUCKETS);
     statement.row_time_ns = any_time(model);
-    /* Without lifetimes no two rows have the same clustering position. */
-    statement.row_order = model->config.keeps_lifetimes ? (int64_t)below(model, 2) : (int64_t)tag;
+    statement.row_order = (int64_t)below(model, 2);
     statement.bytes = 10 + below(model, 200);
     if (model->has_ttl && below(model, 3) == 0)
         statement.ttl_ns = 1 + (int64_t)below(model, 9) * SIM_SECOND / 2;
@@ -219,25 +218,25 @@ static struct cass_statement row_statement(struct answers *model, uint64_t tag)
 
 static struct cass_statement row_read(struct answers *model)
 {
-    bool is_count = model->config.keeps_order && below(model, 3) == 0;
+    bool is_count = below(model, 3) == 0;
     struct cass_statement statement = any_statement(model, is_count ? CASS_COUNT_ROWS : CASS_READ_ROWS, 0);
     statement.bucket = (int64_t)below(model, BUCKETS);
-    if (is_count) {
+    if (is_count && model->config.keeps_lifetimes) {
         statement.has_after = below(model, 3) != 0;
         const struct cass_statement *row = &model->statements[below(model, model->h.tags + 1)];
         statement.after_time_ns = any_time(model);
-        statement.after_order = model->config.keeps_lifetimes ? (int64_t)below(model, 3)
-                                                              : (int64_t)below(model, model->h.tags + 1);
+        statement.after_order = (int64_t)below(model, 3);
         if (row->kind == CASS_WRITE_ROW && below(model, 2) == 0) {
             statement.key = row->key;
             statement.bucket = row->bucket;
             statement.after_time_ns = row->row_time_ns;
             statement.after_order = row->row_order;
         }
-        return statement;
     }
+    if (is_count)
+        return statement;
     statement.limit = below(model, 2) == 0 ? 0 : 1 + below(model, 6);
-    if (model->config.keeps_order && below(model, 3) != 0) {
+    if (model->config.keeps_lifetimes && below(model, 3) != 0) {
         statement.has_span = true;
         statement.from_ns = below(model, 6) == 0 ? INT64_MIN : any_time(model) - SIM_SECOND;
         int64_t later_ns = (int64_t)below(model, 2) * SIM_SECOND;
@@ -410,12 +409,10 @@ static struct cass_cluster_config draw_config(struct answers *model)
     config.tombstone_warn = 2;
     config.tombstone_fail = below(model, 3) == 0 ? 5 : 100;
     config.default_ttl_ns = 0;
-    uint64_t kept = below(model, 4);
-    config.keeps_lifetimes = kept < 2;
-    config.keeps_order = kept < 3;
-    model->has_deletes = config.keeps_lifetimes && below(model, 3) != 0;
+    config.keeps_lifetimes = below(model, 4) < 3;
+    model->has_deletes = below(model, 3) != 0 && config.keeps_lifetimes;
     model->has_invalid = below(model, 3) == 0;
-    model->has_ttl = kept != 2 && below(model, 3) != 0;
+    model->has_ttl = below(model, 3) != 0;
     if (model->has_ttl && below(model, 3) == 0)
         config.default_ttl_ns = 7 * SIM_SECOND;
     return config;

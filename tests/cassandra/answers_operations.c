@@ -4,23 +4,6 @@
 
 /* --- the cost of a request */
 
-/* Without lifetimes: the number of rows that a coordinator expects a replica to scan; 0: all rows. */
-static uint64_t rows_to_scan(const struct answers *model, const struct known_operation *known)
-{
-    const struct cass_statement *read = &model->statements[known->tag];
-    uint64_t stored, limit = read->limit;
-    if (model->config.keeps_lifetimes || known->entity == CASS_NONE)
-        return 0;
-    if (read->has_span) {
-        uint64_t rows = answers_find_stored(model, read, known->asked, &stored).rows;
-        return (limit > 0 && limit < rows ? limit : rows) + 1;
-    }
-    if (read->kind != CASS_COUNT_ROWS || !read->has_after)
-        return limit;
-    uint64_t newer = answers_find_stored(model, read, UINT32_MAX, &stored).rows;
-    return newer > 0 ? newer : 1;
-}
-
 int64_t answers_cost_of_scan(const struct answers *model, const struct known_operation *known,
                              uint32_t replica, uint64_t *tombstones)
 {
@@ -37,9 +20,9 @@ int64_t answers_cost_of_scan(const struct answers *model, const struct known_ope
         rows += rows + found.tombstones == 0;
     } else {
         *tombstones = answers_find_stored(model, read, known->asked, &rows).tombstones;
-        if (known->rows_to_scan > 0 && known->rows_to_scan < rows) {
-            *tombstones = (uint64_t)((double)*tombstones * (double)known->rows_to_scan / (double)rows);
-            rows = known->rows_to_scan;
+        if (read->limit > 0 && read->limit < rows) {
+            *tombstones = (uint64_t)((double)*tombstones * (double)read->limit / (double)rows);
+            rows = read->limit;
         }
     }
     uint64_t most = config->tombstone_fail, met = *tombstones < most ? *tombstones : most;
@@ -269,7 +252,6 @@ static void ask(struct answers *model, uint32_t index, enum phase phase)
     MODEL_RULE(model->run, phase == READING || operation->round != known->round, "round",
                "answers of two rounds cannot be told apart");
     known->round = operation->round;
-    known->rows_to_scan = rows_to_scan(model, known);
     for (uint32_t i = 0; i < model->h.cluster->factor; i++) {
         known->cost_ns[i] = phase == REPAIRING ? model->config.write_ns : model->config.read_ns;
         known->tombstones[i] = 0;

@@ -311,7 +311,7 @@ static void configure(struct replay *replay, bool is_v2, bool is_ring)
     config->write_ns = config->read_ns = config->scan_row_ns = config->scan_tombstone_ns = 0;
     config->gc_every_ns = config->detect_ns = 0;
     config->paxos = is_v2 ? CASS_PAXOS_V2 : CASS_PAXOS_V1;
-    config->keeps_order = config->keeps_lifetimes = true;
+    config->keeps_lifetimes = true;
 }
 
 static int usage(const char *problem)

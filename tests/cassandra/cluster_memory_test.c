@@ -127,7 +127,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
     struct cass_cluster_config config = harness_config();
     config.named_columns = 2;
     config.duplicate = 0.1;
-    config.keeps_order = config.keeps_lifetimes = true;
+    config.keeps_lifetimes = true;
     int failures = 0;
     for (bool is_sound = false; !is_sound; failures++) {
         harness_start(&h, &config);

@@ -70,7 +70,7 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
     const struct place least = {INT64_MIN, INT64_MIN}, greatest = {INT64_MAX, INT64_MAX};
     for (int kind = 0; kind < 4; kind++) {
         config = harness_config();
-        config.keeps_order = true;
+        config.keeps_lifetimes = true;
         harness_start(&h, &config);
         check_count(places, 0, NULL);
         check_count(places, 0, &least);
@@ -97,7 +97,7 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
 static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
 {
     (void)state;
-    config.keeps_order = true;
+    config.keeps_lifetimes = true;
     config.hint_window_ns = 0;
     harness_start(&h, &config);
     const struct place places[] = {{START + 10, 0}, {START + 20, 0}, {START + 30, 0}};
@@ -125,27 +125,11 @@ static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
     }
 }
 
-/* Rows that a replica misses are not subtracted from a count that did not include them. */
-static void test_without_an_order_no_row_comes_after_a_place(void **state)
-{
-    (void)state;
-    config.hint_window_ns = 0;
-    harness_start(&h, &config);
-    const struct place least = {0, 0}, place = {START, 1};
-    cass_set_down(h.cluster, 2, true);
-    put(0, &place, CASS_QUORUM);
-    cass_set_down(h.cluster, 2, false);
-    struct cass_reply reply = count(2, CASS_ONE, &least);
-    assert_true(reply.rows == 0 && !reply.found);
-    reply = count(0, CASS_QUORUM, NULL);
-    assert_true(reply.rows == 1 && !reply.found);
-}
-
 /* Each row that is scanned takes its time, and at least one row is scanned. */
 static void test_count_costs_the_scan_of_the_rows_after_the_place(void **state)
 {
     (void)state;
-    config.keeps_order = true;
+    config.keeps_lifetimes = true;
     config.scan_row_ns = SIM_MS;
     harness_start(&h, &config);
     struct place places[50];
@@ -169,7 +153,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
         harness_test(test_row_missing_on_the_queried_replica_is_not_older),
-        harness_test(test_without_an_order_no_row_comes_after_a_place),
         harness_test(test_count_costs_the_scan_of_the_rows_after_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 static void set_config(void)
 {
     config = harness_config();
-    config.keeps_order = config.keeps_lifetimes = true;
+    config.keeps_lifetimes = true;
     config.row_cells = CELLS;
 }
 

@@ -4,7 +4,7 @@
 #include "lab/oracle.h"
 
 const struct lab_guarantee lab_guarantees[] = {
-    {BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_MONOTONE, 1u << LAB_CONDITION_WEAK_LEVELS}};
+    {BK_KIND_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_MONOTONE, 1u << LAB_CONDITION_WEAK_LEVELS}};
 const size_t lab_guarantee_count = 1;
 
 const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)

@@ -33,6 +33,7 @@ COMMANDS = [
     ["why", "agents.yaml"],
     ["judge", "agents.yaml", "history.txt"],
     ["explore", "--protocol", "three-state", "--faults", "none", "--history", "path.log"],
+    ["explore", "--protocol", "three-state", "--faults", "none", "--show", "svg"],
     ["sweep", "sweep.yaml", "--csv", "sweep.csv"],
     ["merge", "bucketlab.db", "--db", "merged.db"],
     ["cql", "small.yaml"],

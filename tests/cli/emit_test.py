@@ -98,7 +98,7 @@ class EmitTest(ProgramTest):
         core, setting = parse(self.read("setting.bk").encode())
         hours = int(next(line.split(" = ")[1][:-1] for line in self.read("setting.bk").splitlines()
                          if line.startswith("window") and line.endswith("h")))
-        # struct bk_route begins with the bucket, struct bk_row with the time; the strategy follows the digest.
+        # struct bk_placement begins with the bucket, struct bk_row with the time; the strategy follows the digest.
         row, route = (ctypes.c_int64 * 8)(), (ctypes.c_int64 * 16)()
         row[0] = 100 * 3600 * 10**9
         core.bk_route.argtypes = [ctypes.c_void_p] * 4

@@ -3,14 +3,17 @@
 trailing data, truncated files, labels that are spreadsheet formulas or change the direction of text, a stack
 that is too small. Method: each of them is made, with a time limit on the program.
 """
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import os
 import resource
 import subprocess
 import unittest
+import zipfile
 
 from program import PROGRAM, ProgramTest, program_environment, without_progress
 
@@ -130,6 +133,38 @@ class InputsTest(ProgramTest):
         broken[-6] ^= 1
         self.trace("t.csv", bytes(broken))
         self.assertIn(": gzip file is damaged; ", self.bad(2, "run", "t.yaml", "--quiet", "--no-charts"))
+
+    def test_each_compression_is_read_and_refused_when_cut_or_damaged(self):
+        def zipped(method, *names):
+            with io.BytesIO() as out:
+                with zipfile.ZipFile(out, "w", method) as archive:
+                    for name in names:
+                        archive.writestr(name, b"" if name.endswith("/") else HEADER + ROWS)
+                return out.getvalue()
+
+        deflated = zipped(zipfile.ZIP_DEFLATED, "folder/", "folder/t.csv", "__MACOSX/._t.csv")
+        self.trace("t.csv", HEADER + ROWS)
+        plain = [s["placement_digest"] for s in self.strategies("t.yaml")]
+        for kind, good in (
+            ("bzip2", bz2.compress(HEADER + ROWS[:900]) + bz2.compress(ROWS[900:])),
+            ("xz", lzma.compress(HEADER + ROWS[:900]) + lzma.compress(ROWS[900:])),
+            ("zip", zipped(zipfile.ZIP_STORED, "t.csv")),
+            ("zip", deflated),
+        ):
+            with self.subTest(kind=kind):
+                self.trace("t.csv", good)
+                self.assertEqual([s["placement_digest"] for s in self.strategies("t.yaml")], plain)
+                self.trace("t.csv", good[:300])
+                self.assertIn(f": {kind} file is truncated; ", self.bad(2, "run", "t.yaml", "--quiet", "--no-charts"))
+        broken = bytearray(zipped(zipfile.ZIP_STORED, "t.csv"))
+        broken[-200] ^= 1
+        for kind, bad, cure in (
+            ("zip", bytes(broken), "is damaged"),
+            ("zip", zipped(zipfile.ZIP_DEFLATED, "a.csv", "b.csv"), "holds several files"),
+            ("zip", zipped(zipfile.ZIP_DEFLATED, "[Content_Types].xml", "xl/a.xml"), "is a spreadsheet"),
+        ):
+            self.trace("t.csv", bad)
+            self.assertIn(f": {kind} file {cure}; ", self.bad(2, "run", "t.yaml", "--quiet", "--no-charts"))
 
     def strategies(self, name):
         return self.parsed(self.good("run", name, "--json", "--quiet", "--no-charts"))

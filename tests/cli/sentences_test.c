@@ -106,10 +106,10 @@ static void test_notes_report_leads_and_what_was_left_out(void **state)
     for (uint32_t i = 0; i < made.entrants[0].seeds; i++)
         made.seen[0][i].closed = 0;
     enum bk_kind *kind = &made.entrants[0].strategy.settings.strategy.kind;
-    *kind = BK_COUNT;
+    *kind = BK_KIND_COUNT;
     expect_notes(&made,
                  "No partition of a ended within 24 hours, so a longer run may recommend another setting.");
-    *kind = BK_UNBUCKETED;
+    *kind = BK_KIND_UNBUCKETED;
     expect_notes(&made, "");
     made.seen[0][1].closed = 1;
     made.contest.led = 0;

@@ -31,9 +31,6 @@ endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   set_tests_properties(cli/page_test PROPERTIES ENVIRONMENT "BUCKETLAB_TIMED=1")
 endif()
-add_test(NAME cli/curves_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/curves_test.py
-         $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)
 
 # The same program with a table that guarantees too much, so that `fuzz` finds violations.
 add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_guarantees.c)

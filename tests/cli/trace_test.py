@@ -76,31 +76,66 @@ class TraceTest(ProgramTest):
             self.assertEqual(self.digest(trace), wanted, trace)
 
     def test_summary_has_the_figures_of_the_rows(self):
-        rows = drawn()
-        self.write("rows.csv", "at,guild,channel,size\n" + "".join(f"{iso(t)},{g},{c},{b}\n" for t, g, c, b in rows))
-        answer = self.good_json("trace", "rows.csv", "--columns", COLUMNS, "--json", "--quiet")
-        keys = collections.Counter((g, c) for _, g, c, _ in rows)
-        sizes = sorted(b for *_, b in rows)
-        self.assertEqual((answer["rows"], answer["keys"], answer["bytes"]), (ROWS, len(keys), sum(sizes)))
-        self.assertAlmostEqual(answer["top_key_share"], max(keys.values()) / ROWS)
-        self.assertEqual(answer["row_bytes"], {"p50": sizes[ROWS // 2 - 1], "p99": sizes[ROWS * 99 // 100 - 1],
-                                               "max": sizes[-1]})
-        hours = collections.Counter(t // 3_600_000 for t, *_ in rows)
-        self.assertEqual(answer["hour"]["rows"], max(hours.values()))
-        span = (rows[-1][0] - rows[0][0]) / 3_600_000
-        self.assertAlmostEqual(answer["hour"]["over_mean"], max(hours.values()) / (ROWS / span))
-        count = max(hours) - min(hours) + 1
-        self.assertAlmostEqual(answer["hour"]["empty_share"], 1 - len(hours) / count)
-        gaps, last = [], {}
-        for t, g, c, _ in rows:
-            gaps += [t - last[g, c]] if (g, c) in last else []
-            last[g, c] = t
-        self.assertEqual(answer["gaps_ms"]["max"], max(gaps))
-        day = collections.Counter(t // 3_600_000 % 24 for t, *_ in rows)
-        self.assertEqual(day[answer["day"]["busiest_hour"]], max(day.values()))
-        text = self.good("trace", "rows.csv", "--columns", COLUMNS, "--quiet")
-        self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
-        self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
+        for seed, count, keys, step_s, late in ((5, 600, 9, 900, 0), (6, 5000, 400, 2, 0), (7, 900, 150, 700, 0.3)):
+            draw, time, rows = random.Random(seed), START, []
+            for _ in range(count):
+                time += draw.randint(1, 1000 * step_s)
+                delay = draw.randint(1, 90_000_000) if draw.random() < late else 0
+                rows.append((time, time + delay, f"c{int(draw.paretovariate(0.7)) % keys}", draw.randint(2, 900)))
+            rows.sort(key=lambda row: row[1])  # as they arrive
+            self.write("rows.csv", "at,got,room,size\n" + "".join(
+                f"{iso(own)},{iso(arrived)},{key},{size}\n" for own, arrived, key, size in rows))
+            columns = ["--columns", "time=at,key=room,bytes=size" + (",arrived=got" if late else "")]
+            told = self.good_json("trace", "rows.csv", *columns, "--json", "--quiet")
+            text = self.good("trace", "rows.csv", *columns, "--quiet")
+            self.check_summary(told, text, rows, late > 0)
+
+    def check_summary(self, told, text, rows, has_late):
+        """Each figure, by its definition from the list of rows."""
+        def at(sizes):
+            sizes = sorted(sizes)
+            found = {f"p{p}": sizes[-(-len(sizes) * p // 100) - 1] for p in (50, 99)} if sizes else {}
+            return {**found, "max": sizes[-1]} if sizes else None
+
+        arrived = [row[1] for row in rows]
+        first, last, count = min(arrived), max(arrived), len(rows)
+        keys = sorted(collections.Counter(key for _, _, key, _ in rows).values(), reverse=True)
+        gaps, before = [], {}
+        for _, time, key, _ in rows:
+            gaps += [time - before[key]] if key in before else []
+            before[key] = time
+        lates = [got - own for own, got, _, _ in rows if got > own]
+        hours = collections.Counter(time // 3_600_000 % 24 for time in arrived)
+        busiest, quietest = (min(range(24), key=lambda hour: (sign * hours[hour], hour)) for sign in (-1, 1))
+        middle = (first + last) / 2
+        wanted = {
+            "rows": count, "keys": len(keys), "bytes": sum(row[3] for row in rows), "doubles_days": None, "fit": None,
+            "top_key_share": keys[0] / count, "key_rows": at(keys), "row_bytes": at(row[3] for row in rows),
+            "top_1_percent_share": sum(keys[:-(-len(keys) // 100)]) / count, "gaps_ms": at(gaps),
+            "top_10_percent_share": sum(keys[:-(-len(keys) // 10)]) / count,
+            "late_share": len(lates) / count if has_late else None, "late_ms": at(lates) if has_late else None,
+            "second_half_over_first": sum(time > middle for time in arrived) / sum(time <= middle for time in arrived),
+            "day": {"busiest_hour": busiest, "busiest_over_mean": hours[busiest] * 24 / count,
+                    "quietest_hour": quietest, "quietest_over_mean": hours[quietest] * 24 / count}
+                   if last - first >= 2 * 86_400_000 else None}
+        for name, span in (("minute", 60_000), ("hour", 3_600_000)):
+            slots = collections.Counter(time // span for time in arrived)
+            peak = min(slots, key=lambda slot: (-slots[slot], slot))
+            wanted[name] = {"begin": iso(peak * span)[:19] + "Z", "rows": slots[peak],
+                            "over_mean": slots[peak] * max(1, (last - first) / span) / count,
+                            "empty_share": 1 - len(slots) / (last // span - first // span + 1)}
+        self.assertEqual(set(told), {*wanted, "file", "read_as", "first", "last"})
+        for name, value in wanted.items():
+            for figure, one in value.items() if isinstance(value, dict) else ((name, value),):
+                seen = told[name][figure] if isinstance(value, dict) else told[name]
+                self.assertTrue(seen == one or abs(seen / one - 1) < 1e-12, f"{name} {figure}: {seen}, and {one}")
+        self.assertEqual([told[name][:19] for name in ("first", "last")], [iso(time)[:19] for time in (first, last)])
+        shares = [f"{100 * wanted[f'top_{name}_share']:.3g}" for name in ("key", "1_percent", "10_percent")]
+        for line in (f"{count:,} rows of {len(keys)} keys, 2026-01-01T",
+                     f"busiest key {shares[0]}% of the rows, busiest 1% of keys {shares[1]}%, 10% {shares[2]}%",
+                     f"peak hour    {wanted['hour']['rows']:,} rows, {wanted['hour']['over_mean']:.3g} times the mean",
+                     f"the second half has {wanted['second_half_over_first']:.3g} times the rows of the first"):
+            self.assertIn(line, text)
 
     def test_figures_are_counted_from_the_first_row_on(self):
         for begins, minutes in ((52, 20), (59, 3), (7, 400), (30, 60)):
@@ -323,20 +358,49 @@ class TraceTest(ProgramTest):
         self.assertEqual(self.good_json("run", "x.yaml", "--json", "--no-charts", "--quiet")["rows"], 1)
 
     def test_suggested_columns_work_when_pasted_into_a_shell(self):
-        self.write("days.csv", "date,host,count\n2026-03-01,web-1,500\n2026-03-01,web-2,9\n2026-03-02,web-1,700\n")
+        self.write("days.csv", "date,host,user,count\n2026-03-01,web-1,u,500\n2026-03-01,web-2,u,9\n"
+                   "2026-03-02,web-1,u,700\n")
         said = self.bad(2, "trace", "days.csv")
         self.assertIn("\n1,209 rows of 2 keys", "\n" + self.good(
             "trace", "days.csv", "--quiet", *shlex.split(said[said.index("--columns"):])))
-        for header, wanted in (("Device ID;Measured At;Received At;Payload Size",
+        for header, wanted in (("Device ID;Measured At;Received At;User",
                                 "'time=Measured At,key=Device ID'"),
-                               ("device;measured_at;received;x", "time=measured_at,key=device"),
-                               ("Device's ID;Measured (UTC);Received At;x", "'time=Measured (UTC),key=1'")):
+                               ("device;measured_at;received;user", "time=measured_at,key=device"),
+                               ("Device's ID;Measured (UTC);Received At;User", "'time=Measured (UTC),key=1'")):
             self.write("iot.csv", header + "\r\n" + "".join(
                 f"dev-{i % 3:04};2026-01-01T00:00:{i + 10}Z;2026-01-01T00:01:{i + 10}Z;{i}\r\n" for i in range(9)))
             said = self.bad(2, "trace", "iot.csv")
             self.assertTrue(said.endswith("; say which columns are which, with --columns " + wanted), said)
             told = self.good("trace", "iot.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
             self.assertIn("9 rows of 3 keys, 2026-01-01T00:00:10Z to 2026-01-01T00:00:18Z", told)
+
+    def test_lines_of_logs_are_read_and_columns_are_explained(self):
+        line = '%s - - [17/May/2015:10:0%d:03 +0000] "GET /\\"a HTTP/1.1" 200 %s'
+        self.write("access.log", "".join(line % row + ' "-" "x y"\n' for row in (("a", 5, "7"), ("b", 6, "-"))))
+        self.write("common.log", "".join(line % row + "\n" for row in (("a", 5, "7"), ("b", 6, "-"))))
+        for name in ("access.log", "common.log"):
+            told = self.good_json("trace", name, "--json", "--quiet")
+            self.assertEqual((told["rows"], told["keys"], told["bytes"]), (2, 2, 7))
+            self.assertEqual(told["last"], "2015-05-17T10:06:03Z")
+        self.write("sys.log", "May  7 10:05:03 web1 sshd[1]: in\nMay 17 10:05:03 web2 kernel: [1] x\n")
+        self.assertIn("has no year; say it", self.bad(2, "trace", "sys.log"))
+        told = self.good_json("trace", "sys.log", "--json", "--quiet", "--set", "trace.year=2015")
+        self.assertEqual((told["first"], told["keys"]), ("2015-05-07T10:05:03Z", 2))
+        self.write("own.log", "2026-01-01 01:00 [a] x\n2026-01-01 02:00 [b] y\n")
+        shown = self.good("trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who",
+                          "--set", "trace.timezone=+01:00", "--explain", "--quiet")
+        for wanted in (r"who +a +key\n", r"text +x +not used\n", r"columns: {time: time, key: who}, time: iso\n",
+                       "2 rows of 2 keys, 2026-01-01T00:00:00Z"):
+            self.assertRegex(shown, wanted)
+        self.write("own.log", "2026-01-01 01:00 [a] x\n\tat line\n")
+        self.assertIn("own.log:2: the line has not the form ", self.bad(
+            2, "trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who", "--quiet"))
+        os.mkdir(os.path.join(self.folder, "keys"))
+        for key in ("a", "b"):
+            self.write(f"keys/{key}.csv", "time,value\n2026-01-01,1\n")
+        said = self.bad(2, "trace", "keys")
+        self.assertEqual(self.good_json("trace", "keys", "--json", "--quiet", *shlex.split(
+            said[said.index("--columns"):]))["keys"], 2)
 
     def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(self):
         minutes = (0, 5, 365)
@@ -360,9 +424,7 @@ class TraceTest(ProgramTest):
                     self.assertEqual(told["last"], f"2026-03-01T{end}Z")
                     self.assertIn("time 'Date' + 'Time' in ", told["read_as"])
         self.write("rows.csv", "Date,Time,Sensor\n2026-03-01,10:00:00,s1\n2026-03-01,16:05:00,s2\n")
-        said = self.bad(2, "trace", "rows.csv")
-        self.assertTrue(said.endswith("with --columns time=Date+Time,key=Sensor"), said)
-        self.good("trace", "rows.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
+        self.assertIn("time 'Date' (guessed) + 'Time' in ISO", self.good("trace", "rows.csv", "--quiet"))
         self.assertTrue(self.bad(2, "trace", "rows.csv", "--columns", "time=Time,key=Sensor", "--quiet").endswith(
             "rows.csv:2: Time '10:00:00' is a time of day; name the column of its date too, "
             "with --columns time=date+Time"))
@@ -374,14 +436,17 @@ class TraceTest(ProgramTest):
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")
         self.assertIn("this is a trace, not a scenario", self.bad(2, "run", "rows.csv"))
         self.assertIn("this is a scenario, not a trace", self.bad(2, "trace", "x.yaml"))
-        _, _, err = self.run_program("trace", "rows.csv")
-        self.assertIn("the first row is in January 1970", err)
+        for rows in ("1767225600,a,1", "15012024,a,1", "2024015,a,1"):  # seconds, a day first, the day of the year
+            self.write("rows.csv", f"timestamp_ms,key,bytes\n{rows}\n")
+            self.assertIn("the first row is in the seventies", self.run_program("trace", "rows.csv")[2])
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
+        self.assertNotIn("warning", self.run_program("trace", "rows.csv", "--set", "trace.time=s")[2])
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
         self.assertIn("'x' is not a column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
         self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))
         self.assertTrue(self.bad(2, "trace", "nope.csv").startswith("nope.csv: trace cannot be opened (No such file "))
-        self.write("rooms.csv", "ts,room,size\n1767225600,a,1\n")
-        header = "rooms.csv:1: no column '%s' in the header 'ts', 'room', 'size'; "
+        self.write("rooms.csv", "ts,room,user\n1767225600,a,1\n")
+        header = "rooms.csv:1: no column '%s' in the header 'ts', 'room', 'user'; "
         self.assertEqual(self.bad(2, "trace", "rooms.csv"), header % "key" + "say which columns are which, "
                          "with --columns time=ts,key=room")
         self.assertEqual(self.bad(2, "trace", "rooms.csv", "--columns", "time=ts,key=roomm"),

@@ -9,7 +9,9 @@ read the text where they are installed.
 import contextlib
 import gzip
 import json
+import math
 import os
+import random
 import re
 import shlex
 import shutil
@@ -46,6 +48,20 @@ trace: {{file: {trace}}}
 strategies:
   - time: {{window: 1d}}
 """
+
+
+def binomial_upto(k, n, p):
+    """P(at most k of n)."""
+    return sum(math.exp(math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(p) +
+                        (n - i) * math.log1p(-p)) for i in range(k + 1))
+
+
+def share_at(above, chance):
+    """The share at which above(share), which increases, has this value."""
+    low, high = 0, 1
+    for _ in range(60):
+        low, high = (low, (low + high) / 2) if above((low + high) / 2) > chance else ((low + high) / 2, high)
+    return low
 
 
 class WatchTest(ProgramTest):
@@ -148,6 +164,39 @@ class WatchTest(ProgramTest):
                 self.good("watch", "1", path, "--strategy", label),
                 r": DRIFT from .*; 10 partitions have 21\.0GB or more, but the largest predicted one has [\d.]+[KM]B\n",
             )
+
+    def test_figures_follow_from_their_definitions(self):
+        """The empirical distributions, the bound of Dvoretzky, Kiefer, Wolfowitz and Massart, and the limits of Clopper
+        and Pearson by bisection, from lists of all sizes."""
+        self.predict(BURSTS)
+        with self.database() as database:
+            found = database.execute(
+                "SELECT size, partitions FROM partition_histogram WHERE run = 1 AND label = 'time' AND unit = 'bytes'"
+            ).fetchall()
+        predicted = sorted(size for size, count in found for _ in range(count))
+        draw = random.Random(4)
+        for number, count, scale, percent in ((1, 500, 1, 10), (3, 90, 1.3, 2), (5, 40, 0.6, 30)):
+            tolerance, options = percent / 100, ("--strategy", "time", "--tolerance", f"{percent}%")
+            observed = sorted(int(draw.choice(predicted) * scale) + 1 for _ in range(count))
+            self.write("t.csv", "key,size\n" + "".join(f"k{i},{size}\n" for i, size in enumerate(observed)))
+            told = self.look("1", "t.csv", *options)
+            chance = 0.01 / (number * (number + 1)) / 5  # of this look, for each of its five bounds
+            n, m, distance = len(observed), len(predicted), 0
+            for size in set(observed):
+                seen = [sum(one <= size for one in observed) / n, sum(one < size for one in observed) / n]
+                expected = [sum(one <= size * (1 + tolerance) for one in predicted) / m,
+                            sum(one < size / (1 + tolerance) for one in predicted) / m]
+                distance = max(distance, seen[0] - expected[0], expected[1] - seen[1])
+            over = sum(size > 250000 * (1 + tolerance) for size in observed)
+            expected = sum(size > 250000 for size in predicted)
+            wanted = {"partitions": n, "distance": distance, "largest_predicted": predicted[-1],
+                      "allowed": sum(math.sqrt(math.log(2 / chance) / 2 / size) for size in (n, m)),
+                      "over_limit_share": over / n,
+                      "over_limit_least": share_at(lambda p: 1 - binomial_upto(over - 1, n, p), chance) if over else 0,
+                      "over_limit_most_predicted": share_at(lambda p: 1 - binomial_upto(expected, m, p), 1 - chance)}
+            for name, value in wanted.items():
+                self.assertAlmostEqual(told[name], value, delta=1e-9 + 1e-9 * value, msg=name)
+            self.assertIn(f"distance {distance:.3f}, by chance at most ", self.good("watch", "1", "t.csv", *options))
 
     def test_percentiles_alone_show_a_partition_larger_than_any_predicted(self):
         """The largest predicted partition has 1 MB or less; the other points are the prediction's own."""

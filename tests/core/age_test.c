@@ -64,7 +64,7 @@ static size_t place_naively(struct naive *naive, const struct bk_strategy *strat
 {
     struct bucket *open = &naive->buckets[naive->newest];
     int64_t cell = floor_divide(row->time_ns, AGE_NS);
-    bool is_full = strategy->kind == BK_COUNT && open->rows > 0 && row->sequence >= open->first &&
+    bool is_full = strategy->kind == BK_KIND_COUNT && open->rows > 0 && row->sequence >= open->first &&
                    row->sequence - open->first >= strategy->of.count.rows;
     if (open->rows > 0 && (cell > open->cell || is_full)) {
         naive->newest++;
@@ -109,7 +109,7 @@ static void walk(struct draw *draw, bool in_order, uint64_t *rolled_by_age)
             sequence += draw_below(draw, 20) - (i < 10 ? 0 : 10);
         }
         struct bk_row row = draw_row(draw, time_ns, sequence);
-        struct bk_route route;
+        struct bk_placement route;
         struct bk_effect effect;
         struct bk_key_state before = state;
         assert_int_equal(bk_route(&strategy, &state, &row, &route), BK_OK);
@@ -161,7 +161,7 @@ static void test_age_late_rows_go_to_the_newest_bucket(void **unused)
 static int64_t bucket_at(const struct bk_strategy *strategy, const struct bk_key_state *state,
                          const struct bk_row *row)
 {
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_route(strategy, state, row, &route), BK_OK);
     return route.bucket;
 }
@@ -175,7 +175,7 @@ static struct bk_row quiet_row(int64_t time_ns, uint64_t sequence)
 static void check_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row)
 {
-    struct bk_route route;
+    struct bk_placement route;
     struct bk_key_state after = *state;
     assert_int_equal(bk_route(strategy, state, row, &route), BK_OK);
     assert_int_equal(route.scope, BK_SCOPE_RANGE);
@@ -199,7 +199,7 @@ static void check_route(const struct bk_strategy *strategy, const struct bk_key_
     if (!has_rolled)
         assert_true(bucket_at(strategy, &after, &beyond) == route.bucket + 1);
     beyond = quiet_row(row->time_ns, route.sequence_high);
-    if (strategy->kind == BK_COUNT)
+    if (strategy->kind == BK_KIND_COUNT)
         assert_true(bucket_at(strategy, &after, &beyond) == route.bucket + 1);
 }
 
@@ -245,7 +245,7 @@ static void test_age_host_that_jumps_places_as_one_that_routes_each_row(void **u
         }
         struct bk_key_state jumping = {0};
         for (size_t i = 0; i < 200;) {
-            struct bk_route route;
+            struct bk_placement route;
             assert_int_equal(bk_route(&strategy, &jumping, &rows[i], &route), BK_OK);
             size_t firing = bk_first_firing(&strategy, ids, bytes, i, 200), end = i;
             while (end < 200 && end <= firing && rows[end].time_ns < route.until_ns &&
@@ -269,7 +269,7 @@ static void test_age_works_at_both_ends_of_the_time_range(void **unused)
     (void)unused;
     struct bk_strategy strategy;
     struct bk_key_state state = {0};
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_strategy_probabilistic(32, 1, &strategy), BK_OK);
     assert_int_equal(bk_strategy_max_age(INT64_MAX, &strategy), BK_OK);
     struct bk_row row = quiet_row(INT64_MIN, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: each protocol requests exactly the actions that bucketing/agent.h lists for it. Method: an agent of
  * every protocol writes and reads, and its host answers at random, so that every path is taken; the requested
- * actions are formatted like a row of the header's table and looked up there. All along, bk_agent_stats()
+ * actions are formatted like a row of the header's table and looked up there. All along, bk_agent_get_stats()
  * must equal the statistics that the host keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,24 +27,24 @@ static const struct {
     enum bk_counter counter;
     enum bk_source source;
 } protocols[] = {
-    {"unbucketed, time, hash", BK_HASH, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
-    {"single, rmw", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
-    {"single, lwt", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
-    {"single, column", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
-    {"locked, rmw", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
-    {"locked, lwt", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
-    {"locked, column", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
-    {"three-state, rmw", BK_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
-    {"three-state, lwt", BK_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
-    {"three-state, column", BK_WEIGHTED, BK_THREE_STATE, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
-    {"guarded, column", BK_PROBABILISTIC, BK_GUARDED, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
-    {"count, external", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
-    {"count, counter", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_COUNTER},
-    {"count, lwt", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LWT},
-    {"count, lease", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LEASE},
-    {"count, incremental", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_INCREMENTAL},
-    {"count, scan", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_SCAN},
-    {"count, memory", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_MEMORY},
+    {"unbucketed, time, hash", BK_KIND_HASH, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"single, rmw", BK_KIND_PROBABILISTIC, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"single, lwt", BK_KIND_PROBABILISTIC, BK_SINGLE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"single, column", BK_KIND_PROBABILISTIC, BK_SINGLE, BK_COUNTER_NATIVE, BK_SOURCE_EXTERNAL},
+    {"locked, rmw", BK_KIND_PROBABILISTIC, BK_LOCKED, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"locked, lwt", BK_KIND_PROBABILISTIC, BK_LOCKED, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"locked, column", BK_KIND_PROBABILISTIC, BK_LOCKED, BK_COUNTER_NATIVE, BK_SOURCE_EXTERNAL},
+    {"three-state, rmw", BK_KIND_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"three-state, lwt", BK_KIND_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"three-state, column", BK_KIND_WEIGHTED, BK_THREE_STATE, BK_COUNTER_NATIVE, BK_SOURCE_EXTERNAL},
+    {"guarded, column", BK_KIND_PROBABILISTIC, BK_GUARDED, BK_COUNTER_NATIVE, BK_SOURCE_EXTERNAL},
+    {"count, external", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"count, counter", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_COUNTER},
+    {"count, lwt", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LWT},
+    {"count, lease", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LEASE},
+    {"count, incremental", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_INCREMENTAL},
+    {"count, scan", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_SCAN},
+    {"count, memory", BK_KIND_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_MEMORY},
 };
 #define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
 
@@ -68,13 +68,13 @@ static struct bk_agent_config config_of(size_t number)
     config.lease_rows = 3;
     config.every_rows = 2;
     switch (protocols[number].kind) {
-    case BK_HASH:
+    case BK_KIND_HASH:
         assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         assert_int_equal(bk_strategy_count(4, &config.strategy), BK_OK);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         assert_int_equal(bk_strategy_weighted(100, THRESHOLD, &config.strategy), BK_OK);
         break;
     default:
@@ -92,11 +92,12 @@ static struct bk_outcome answer(const struct bk_action *action, int64_t now_ns, 
     struct bk_outcome outcome = {.kind = kinds[draw % 8], .counter = (int64_t)(draw >> 8 & 7)};
     outcome.rows = draw >> 12 & 7;
     outcome.mask = (draw >> 16 & 3) == 0 ? 0 : 15;
-    outcome.columns[BK_BUCKET] = (int64_t)(draw >> 20 & 3);
-    outcome.columns[BK_COUNTER] = (int64_t)(draw >> 22 & 7);
-    outcome.columns[BK_LAST_CHANGE] = now_ns - (int64_t)(draw >> 26 & 255);
-    outcome.columns[BK_NEXT_CHANGE] = (draw >> 34 & 1) == 0 ? 0 : now_ns - 64 + (int64_t)(draw >> 36 & 127);
-    if (action->kind == BK_ACT_READ_STATE && action->serial && outcome.columns[BK_BUCKET] > 1) {
+    outcome.columns[BK_COLUMN_BUCKET] = (int64_t)(draw >> 20 & 3);
+    outcome.columns[BK_COLUMN_COUNTER] = (int64_t)(draw >> 22 & 7);
+    outcome.columns[BK_COLUMN_LAST_CHANGE] = now_ns - (int64_t)(draw >> 26 & 255);
+    outcome.columns[BK_COLUMN_NEXT_CHANGE] =
+        (draw >> 34 & 1) == 0 ? 0 : now_ns - 64 + (int64_t)(draw >> 36 & 127);
+    if (action->kind == BK_ACT_READ_STATE && action->serial && outcome.columns[BK_COLUMN_BUCKET] > 1) {
         /* A state that guarded can have stored. */
         outcome.columns[BK_GUARDED_BEFORE] = now_ns - 500;
         outcome.columns[BK_GUARDED_START] = now_ns - 200;
@@ -134,10 +135,10 @@ static void see_action(struct seen *seen, const struct bk_action *action)
 static void see_outcome(struct seen *seen, const struct bk_action *action, const struct bk_outcome *outcome)
 {
     seen->stats.unknown += outcome->kind == BK_OUTCOME_UNKNOWN;
-    if (outcome->kind != BK_OUTCOME_APPLIED || (action->mask & 1u << BK_BUCKET) == 0)
+    if (outcome->kind != BK_OUTCOME_APPLIED || (action->mask & 1u << BK_COLUMN_BUCKET) == 0)
         return;
     if (action->kind == BK_ACT_CAS_STATE)
-        seen->sure_rolls += action->columns[BK_BUCKET] > action->expected[BK_BUCKET];
+        seen->sure_rolls += action->columns[BK_COLUMN_BUCKET] > action->expected[BK_COLUMN_BUCKET];
     seen->written += action->kind == BK_ACT_WRITE_STATE;
 }
 
@@ -150,7 +151,7 @@ static void assert_stats(const struct bk_agent *agent, int64_t now_ns, const str
         if (seen->is_begun[i] && now_ns - seen->begun_ns[i] > expected.oldest_ns)
             expected.oldest_ns = now_ns - seen->begun_ns[i];
     }
-    bk_agent_stats(agent, now_ns, &stats);
+    bk_agent_get_stats(agent, now_ns, &stats);
     assert_int_equal(stats.parked + stats.asleep, expected.under_way);
     assert_int_equal(stats.asleep > 0, bk_agent_deadline(agent) != INT64_MAX);
     assert_in_range(stats.rolls, seen->sure_rolls, seen->sure_rolls + seen->written);
@@ -200,7 +201,7 @@ static uint32_t walk(size_t number)
                 continue;
             draw = bk_murmur3_128_u64(draw).h1;
             const struct bk_outcome outcome = answer(&action, now_ns, draw);
-            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, now_ns, action.ticket, &outcome), BK_OK);
             see_outcome(&seen, &action, &outcome);
             is_fresh = false;
         }
@@ -248,16 +249,16 @@ static void test_each_step_of_the_bucket_is_a_roll(void **state)
         while (bk_agent_next(agent, &action)) {
             if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
                 continue;
-            for (unsigned j = 0; j < BK_COLUMN_COUNT && action.kind == BK_ACT_WRITE_STATE; j++) {
+            for (unsigned j = 0; j < BK_COLUMNS && action.kind == BK_ACT_WRITE_STATE; j++) {
                 if (action.mask >> j & 1)
                     stored.columns[j] = action.columns[j];
                 stored.mask |= action.mask;
             }
-            assert_int_equal(bk_agent_outcome(agent, i, action.ticket, &stored), BK_OK);
+            assert_int_equal(bk_agent_report(agent, i, action.ticket, &stored), BK_OK);
         }
     }
-    bk_agent_stats(agent, 60, &stats);
-    assert_int_equal(stored.columns[BK_BUCKET], 30 / THRESHOLD);
+    bk_agent_get_stats(agent, 60, &stats);
+    assert_int_equal(stored.columns[BK_COLUMN_BUCKET], 30 / THRESHOLD);
     assert_int_equal(stats.rolls, 30 / THRESHOLD);
     assert_int_equal(stats.rows_stored, 60);
     assert_int_equal(stats.cache_hits, 59); /* all but the first; every copy is younger than cache_ttl_ns */
@@ -277,20 +278,20 @@ static void test_a_checkpoint_keeps_ages_and_no_counters(void **state)
     assert_int_equal(bk_agent_write(agent, 100, 7, &row, &operation), BK_OK);
     assert_true(bk_agent_next(agent, &action));
     const struct bk_outcome unknown = {.kind = BK_OUTCOME_UNKNOWN};
-    assert_int_equal(bk_agent_outcome(agent, 130, action.ticket, &unknown), BK_OK);
+    assert_int_equal(bk_agent_report(agent, 130, action.ticket, &unknown), BK_OK);
     assert_true(bk_agent_next(agent, &action));
-    bk_agent_stats(agent, 150, &stats);
+    bk_agent_get_stats(agent, 150, &stats);
     assert_int_equal(stats.unknown, 1);
     assert_int_equal(stats.retries, 1);
     assert_int_equal(stats.oldest_ns, 50);
     agent = reload_agent(agent, &config);
-    bk_agent_stats(agent, 150, &stats);
+    bk_agent_get_stats(agent, 150, &stats);
     const struct bk_agent_stats expected = {.under_way = 1, .oldest_ns = 20};
     assert_memory_equal(&stats, &expected, sizeof stats);
-    bk_agent_stats(NULL, 150, &stats);
+    bk_agent_get_stats(NULL, 150, &stats);
     const struct bk_agent_stats none = {.under_way = 0};
     assert_memory_equal(&stats, &none, sizeof stats);
-    bk_agent_stats(agent, 150, NULL);
+    bk_agent_get_stats(agent, 150, NULL);
     free(agent);
 }
 

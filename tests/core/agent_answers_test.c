@@ -50,7 +50,7 @@ static struct bk_outcome perform(struct office *office, const struct bk_action *
         memcpy(outcome.columns, state->columns, sizeof outcome.columns);
     } else if (action->kind == BK_ACT_WRITE_STATE) {
         state->mask |= action->mask;
-        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        for (unsigned i = 0; i < BK_COLUMNS; i++)
             state->columns[i] = action->mask >> i & 1 ? action->columns[i] : state->columns[i];
     } else if (action->kind == BK_ACT_PUT_ROW) {
         office->stored[action->row.sequence] = action->bucket + 1;
@@ -128,7 +128,7 @@ static void *work(void *of)
         take_actions(clerk);
         if (!take_letter(clerk, &letter))
             continue;
-        enum bk_status status = bk_agent_outcome(clerk->agent, now_ns, letter.ticket, &letter.outcome);
+        enum bk_status status = bk_agent_report(clerk->agent, now_ns, letter.ticket, &letter.outcome);
         clerk->accepted += status == BK_OK;
         clerk->refused += status == BK_ERROR_OPERATION;
         take_actions(clerk);

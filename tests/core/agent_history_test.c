@@ -61,7 +61,7 @@ static void applied(struct bk_agent *agent, int64_t now_ns, const struct bk_acti
     outcome.kind = BK_OUTCOME_APPLIED;
     outcome.rows = rows;
     outcome.empty = empty;
-    assert_int_equal(bk_agent_outcome(agent, now_ns, action->ticket, &outcome), BK_OK);
+    assert_int_equal(bk_agent_report(agent, now_ns, action->ticket, &outcome), BK_OK);
 }
 
 /* Reads down to the birth and finds nothing. Returns the number of queried buckets. */

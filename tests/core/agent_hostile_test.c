@@ -46,19 +46,19 @@ static struct bk_strategy draw_strategy(struct host *host, enum bk_kind kind)
     struct bk_strategy out;
     enum bk_status status = BK_OK;
     switch (kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         status = bk_strategy_time(1000 + (int64_t)draw_below(draw, 50), draw_value(host), &out);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 4), &out);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         status = bk_strategy_probabilistic((uint32_t)draw_below(draw, 2), 1 + draw_below(draw, 3), &out);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 9), &out);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         status = bk_strategy_weighted(1 + draw_below(draw, 9), 1 + draw_below(draw, 50), &out);
         break;
     default:
@@ -73,7 +73,7 @@ static struct bk_history draw_history(struct host *host, const struct bk_strateg
 {
     struct bk_history history;
     assert_int_equal(bk_history_begin(first, &history), BK_OK);
-    if (first->kind != BK_COUNT && draw_below(&host->draw, 2) == 0)
+    if (first->kind != BK_KIND_COUNT && draw_below(&host->draw, 2) == 0)
         bk_history_change(&history, draw_value(host), &host->strategies[1]);
     return history;
 }
@@ -81,7 +81,7 @@ static struct bk_history draw_history(struct host *host, const struct bk_strateg
 static struct bk_agent_config draw_config(struct host *host)
 {
     struct draw *draw = &host->draw;
-    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KINDS);
     struct bk_agent_config config = small_config(BK_SINGLE, (enum bk_counter)draw_below(draw, 3));
     for (int i = 0; i < 3; i++)
         host->strategies[i] = draw_strategy(host, kind);
@@ -91,8 +91,8 @@ static struct bk_agent_config draw_config(struct host *host)
     if (bk_kind_fires(kind))
         config.coordination = (enum bk_coordination)draw_below(draw, BK_GUARDED + 1);
     if (config.coordination == BK_GUARDED)
-        config.counter = BK_COUNTER_COLUMN;
-    if (kind == BK_COUNT)
+        config.counter = BK_COUNTER_NATIVE;
+    if (kind == BK_KIND_COUNT)
         config.source = (enum bk_source)draw_below(draw, BK_SOURCE_MEMORY + 1);
     config.lease_rows = draw_below(draw, 5) == 0 ? INT64_MAX - 1 : 1 + draw_below(draw, 6);
     config.every_rows = 1 + draw_below(draw, 4);
@@ -167,7 +167,7 @@ static struct bk_outcome draw_outcome(struct host *host)
     };
     if (draw_below(draw, 4) == 0)
         outcome.kind = BK_OUTCOME_NOT_APPLIED;
-    for (int i = 0; i < BK_COLUMN_COUNT; i++)
+    for (int i = 0; i < BK_COLUMNS; i++)
         outcome.columns[i] = draw_value(host);
     return outcome;
 }
@@ -178,8 +178,8 @@ static void answer(struct host *host)
     uint64_t ticket = host->under_way[at];
     host->under_way[at] = host->under_way[--host->asked];
     struct bk_outcome outcome = draw_outcome(host);
-    assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, ticket, &outcome), BK_OK);
-    assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, ticket, &outcome), BK_ERROR_OPERATION);
+    assert_int_equal(bk_agent_report(host->agent, host->now_ns, ticket, &outcome), BK_OK);
+    assert_int_equal(bk_agent_report(host->agent, host->now_ns, ticket, &outcome), BK_ERROR_OPERATION);
 }
 
 /* First a phase in which everything happens, then a phase that only continues the operations that have begun.
@@ -242,7 +242,7 @@ static void stumble(struct host *host)
         host->under_way[action.operation] = action.ticket;
     }
     struct bk_outcome outcome = draw_outcome(host);
-    bk_agent_outcome(host->agent, host->now_ns, host->under_way[operation], &outcome);
+    bk_agent_report(host->agent, host->now_ns, host->under_way[operation], &outcome);
     bk_agent_tick(host->agent, host->now_ns);
     if (draw_below(&host->draw, 2) == 0) {
         struct bk_row row = {host->now_ns, draw_size(&host->draw), draw_bits(&host->draw), 1};

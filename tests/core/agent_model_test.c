@@ -36,7 +36,7 @@ static int64_t place_naively(const struct bk_agent_config *config, struct naive 
     bool is_dated = config->coordination == BK_THREE_STATE;
     int64_t age_ns = config->strategy.max_age_ns, lead_ns = is_dated ? config->lead_ns : 0;
     if (!is_dated && age_ns == 0) {
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_route(&config->strategy, &naive->state, row, &route), BK_OK);
         assert_int_equal(bk_advance(&config->strategy, &naive->state, row, NULL), BK_OK);
         return route.bucket;
@@ -58,11 +58,12 @@ static int64_t place_naively(const struct bk_agent_config *config, struct naive 
 static struct bk_strategy strategy_of(enum bk_kind kind)
 {
     struct bk_strategy strategy;
-    enum bk_status status = kind == BK_UNBUCKETED      ? bk_strategy_unbucketed(&strategy)
-                            : kind == BK_TIME          ? bk_strategy_time(1000, 0, &strategy)
-                            : kind == BK_COUNT         ? bk_strategy_count(5, &strategy)
-                            : kind == BK_PROBABILISTIC ? bk_strategy_probabilistic(1, THRESHOLD, &strategy)
-                            : kind == BK_WEIGHTED      ? bk_strategy_weighted(100, THRESHOLD, &strategy)
+    enum bk_status status = kind == BK_KIND_UNBUCKETED ? bk_strategy_unbucketed(&strategy)
+                            : kind == BK_KIND_TIME     ? bk_strategy_time(1000, 0, &strategy)
+                            : kind == BK_KIND_COUNT    ? bk_strategy_count(5, &strategy)
+                            : kind == BK_KIND_PROBABILISTIC
+                                ? bk_strategy_probabilistic(1, THRESHOLD, &strategy)
+                            : kind == BK_KIND_WEIGHTED ? bk_strategy_weighted(100, THRESHOLD, &strategy)
                                                        : bk_strategy_hash(9, &strategy);
     assert_int_equal(status, BK_OK);
     return strategy;
@@ -80,7 +81,7 @@ static void compare_with_naive(struct bk_agent_config config, uint64_t seed)
         uint64_t key = draw_below(&world->draw, KEYS);
         struct bk_row row = {
             .time_ns = world->now_ns, .sequence = sequence[key]++, .id = draw_bits(&world->draw)};
-        if (config.strategy.kind == BK_WEIGHTED)
+        if (config.strategy.kind == BK_KIND_WEIGHTED)
             row.bytes = draw_below(&world->draw, 100 * WEIGHT_MOST);
         int64_t expected = place_naively(&config, &naive[key], &row);
         world_write(world, 0, key, &row);
@@ -96,9 +97,9 @@ static void test_one_agent_without_failures_is_the_naive_model(void **state)
 {
     (void)state;
     uint64_t seed = 0;
-    for (int kind = BK_UNBUCKETED; kind < BK_KIND_COUNT; kind++) {
+    for (int kind = BK_KIND_UNBUCKETED; kind < BK_KINDS; kind++) {
         for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
-            for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_COLUMN; counter++) {
+            for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_NATIVE; counter++) {
                 struct bk_agent_config config =
                     small_config((enum bk_coordination)coordination, (enum bk_counter)counter);
                 config.strategy = strategy_of((enum bk_kind)kind);
@@ -171,7 +172,8 @@ static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
         world_run(world, 150);
         int64_t stored = 0;
         for (int key = 0; key < KEYS; key++)
-            stored += world->keys[key].state[BK_BUCKET] * THRESHOLD + world->keys[key].state[BK_COUNTER];
+            stored += world->keys[key].state[BK_COLUMN_BUCKET] * THRESHOLD +
+                      world->keys[key].state[BK_COLUMN_COUNTER];
         assert_true((uint64_t)stored == world->tally.counted);
         assert_true(world->tally.counted <= world->tally.fired); /* rows of a closed bucket do not count */
         assert_true(world->tally.rolls_above_threshold == 0 && world->tally.rolls > 0);
@@ -194,7 +196,7 @@ static void test_locked_lwt_skips_no_bucket(void **state)
         world->may = draw_failures(&draw);
         world_run(world, 100);
         for (int key = 0; key < KEYS; key++)
-            assert_true((uint64_t)world->keys[key].state[BK_BUCKET] == world->keys[key].rolls);
+            assert_true((uint64_t)world->keys[key].state[BK_COLUMN_BUCKET] == world->keys[key].rolls);
         add_tally(&tally, &world->tally);
         world_free(world);
     }
@@ -258,7 +260,7 @@ static struct world *draw_guarded(uint64_t seed, struct failures may)
     struct draw draw = {seed};
     struct bk_agent_config config = draw_config(&draw);
     config.coordination = BK_GUARDED;
-    config.counter = BK_COUNTER_COLUMN;
+    config.counter = BK_COUNTER_NATIVE;
     config.strategy.max_age_ns = 0;
     config.grant_ns = 1 + (int64_t)draw_below(&draw, 200);
     config.clock_bound_ns = (int64_t)draw_below(&draw, 4) * 15;
@@ -308,7 +310,7 @@ static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **st
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(600); seed++) {
         struct draw draw = {seed};
-        struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
+        struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_NATIVE);
         config.operations = 4;
         config.clock_bound_ns = 20 + (int64_t)draw_below(&draw, 40);
         config.grant_ns = 20 + (int64_t)draw_below(&draw, 300);

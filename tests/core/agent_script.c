@@ -52,7 +52,7 @@ static const char *const *names_of(const struct actor *actor, enum bk_action_kin
 
 static void say_columns(struct said *said, const char *const *names, uint32_t mask, const int64_t *columns)
 {
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         if ((mask & 1u << i) != 0 && columns[i] == INT64_MIN)
             say(said, " %s=-inf", names[i]);
         else if (mask & 1u << i)
@@ -68,7 +68,7 @@ static void say_update(struct said *said, const char *const *names, const struct
         return;
     say(said, action->if_mask == 0 ? " if absent" : " if");
     say_columns(said, names, action->if_mask & ~action->if_null_mask, action->expected);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         if (action->if_null_mask & 1u << i)
             say(said, " %s=null", names[i]);
     }
@@ -152,11 +152,11 @@ static void say_actions(struct cast *cast, struct actor *actor, int64_t about, s
 /* Reads "bucket=3 next=0" or "absent". Columns without a value must not be used. */
 static bool read_columns(const char **line, const char *const *names, struct bk_outcome *outcome)
 {
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         outcome->columns[i] = 77;
     if (skip_word(line, " absent"))
         return true;
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         const char *at = *line;
         if (skip_word(&at, " ") && skip_word(&at, names[i]) && skip_word(&at, "=")) {
             outcome->mask |= 1u << i;
@@ -225,7 +225,7 @@ static bool run_operation(struct actor *actor, int64_t now_ns, uint32_t operatio
         struct bk_outcome outcome = {.mask = 0};
         if (!read_outcome(line, names_of(actor, actor->waits_for[operation].kind), &outcome))
             return false;
-        assert_int_equal(bk_agent_outcome(actor->agent, now_ns, actor->waits_for[operation].ticket, &outcome),
+        assert_int_equal(bk_agent_report(actor->agent, now_ns, actor->waits_for[operation].ticket, &outcome),
                          BK_OK);
     }
     assert_int_equal(begun, operation);
@@ -246,9 +246,9 @@ static bool know(struct actor *actor, const char **line)
     assert_int_equal(bk_agent_read_latest(actor->agent, now_ns, 7, 0, 25, 1, BK_PLAN_WALK, &operation),
                      BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_READ_STATE);
-    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &outcome), BK_OK);
+    assert_int_equal(bk_agent_report(actor->agent, now_ns, action.ticket, &outcome), BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_READ_ROWS);
-    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &found), BK_OK);
+    assert_int_equal(bk_agent_report(actor->agent, now_ns, action.ticket, &found), BK_OK);
     assert_true(bk_agent_next(actor->agent, &action) && action.kind == BK_ACT_DONE);
     return !bk_agent_next(actor->agent, &action);
 }
@@ -268,7 +268,7 @@ static bool fill_cache(struct cast *cast, struct actor *actor, const char **line
                          BK_OK);
         while (bk_agent_next(actor->agent, &action)) {
             if (action.kind != BK_ACT_DONE)
-                assert_int_equal(bk_agent_outcome(actor->agent, now_ns, action.ticket, &one), BK_OK);
+                assert_int_equal(bk_agent_report(actor->agent, now_ns, action.ticket, &one), BK_OK);
         }
     }
     return true;
@@ -305,10 +305,10 @@ static struct bk_agent_config protocol_config(const char **line)
     for (int i = BK_SINGLE; i <= BK_GUARDED; i++)
         config.coordination =
             skip_word(line, coordinations[i]) ? (enum bk_coordination)i : config.coordination;
-    for (int i = BK_COUNTER_RMW; i <= BK_COUNTER_COLUMN; i++)
+    for (int i = BK_COUNTER_RMW; i <= BK_COUNTER_NATIVE; i++)
         config.counter = skip_word(line, counters[i]) ? (enum bk_counter)i : config.counter;
     if (config.coordination == BK_GUARDED) {
-        config.counter = BK_COUNTER_COLUMN;
+        config.counter = BK_COUNTER_NATIVE;
         config.operations = 4;
         config.retry_backoff_ns = 0;
     }

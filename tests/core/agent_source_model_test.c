@@ -33,7 +33,7 @@ struct asked {
 
 struct state {
     bool exists, is_disordered; /* a row of the bucket came with a place before that of a stored row */
-    int64_t columns[BK_COLUMN_COUNT], total;
+    int64_t columns[BK_COLUMNS], total;
     uint64_t stamp;
 };
 
@@ -111,15 +111,15 @@ static void check_stored(const struct world *world, uint64_t key, int64_t bucket
 static void check_state(struct world *world, uint64_t key, const struct state *before)
 {
     struct state *state = &world->states[key];
-    int64_t bucket = state->columns[BK_BUCKET];
-    bool is_raised = bucket != before->columns[BK_BUCKET];
+    int64_t bucket = state->columns[BK_COLUMN_BUCKET];
+    bool is_raised = bucket != before->columns[BK_COLUMN_BUCKET];
     world->tally.raises += is_raised;
     if (world->config.source == BK_SOURCE_SCAN || world->config.source == BK_SOURCE_INCREMENTAL)
         assert_true(!is_raised || stored_in(world, key, bucket - 1) >= least_limit(world));
     if (world->config.source != BK_SOURCE_INCREMENTAL)
         return;
-    assert_true(!is_raised || bucket == before->columns[BK_BUCKET] + 1);
-    uint64_t up_to_last = 0, counted = (uint64_t)state->columns[BK_COUNTER];
+    assert_true(!is_raised || bucket == before->columns[BK_COLUMN_BUCKET] + 1);
+    uint64_t up_to_last = 0, counted = (uint64_t)state->columns[BK_COLUMN_COUNTER];
     if (is_raised)
         state->is_disordered = false;
     for (size_t i = 0; i < world->row_count; i++) {
@@ -137,7 +137,7 @@ static void put_row(struct world *world, const struct bk_action *action)
 {
     struct kept *put = NULL;
     struct state *state = &world->states[action->key];
-    bool is_newest = action->bucket == state->columns[BK_BUCKET];
+    bool is_newest = action->bucket == state->columns[BK_COLUMN_BUCKET];
     for (size_t i = 0; i < world->row_count; i++) {
         if (world->rows[i].id == (int64_t)action->row.id)
             put = &world->rows[i];
@@ -181,7 +181,7 @@ static void write_state(struct world *world, const struct bk_action *action, uin
     if (action->kind == BK_ACT_WRITE_STATE && stamp < state->stamp)
         return;
     assert_true(state->exists || action->mask == 15);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+    for (unsigned i = 0; i < BK_COLUMNS; i++)
         state->columns[i] = action->mask & 1u << i ? action->columns[i] : state->columns[i];
     state->exists = true;
     state->stamp = stamp;
@@ -297,8 +297,8 @@ static void go_on(struct world *world, int agent, uint32_t operation)
         take_effect(world, asked);
     } else if (asked->is_used) {
         asked->is_used = false;
-        assert_int_equal(bk_agent_outcome(world->agents[agent], world->now_ns + world->offsets_ns[agent],
-                                          asked->action.ticket, &asked->outcome),
+        assert_int_equal(bk_agent_report(world->agents[agent], world->now_ns + world->offsets_ns[agent],
+                                         asked->action.ticket, &asked->outcome),
                          BK_OK);
         take_actions(world, agent);
     }

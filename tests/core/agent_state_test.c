@@ -19,7 +19,7 @@ static void put_row(struct bk_agent *agent, uint64_t key)
     assert_int_equal(bk_agent_write(agent, 1000, key, &row, &operation), BK_OK);
     while (bk_agent_next(agent, &action)) {
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, 1000, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, 1000, action.ticket, &outcome), BK_OK);
     }
 }
 
@@ -80,7 +80,7 @@ static void test_an_era_stays_as_it_was_changed(void **state)
     while (bk_agent_next(agent, &action)) {
         fired = action.fired;
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, 1000, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, 1000, action.ticket, &outcome), BK_OK);
     }
     assert_int_equal(action.kind, BK_ACT_DONE);
     assert_false(fired);

@@ -8,7 +8,7 @@
 static void test_config_at_its_limits_is_accepted(void **state)
 {
     (void)state;
-    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_COLUMN);
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_NATIVE);
     /* Settings of other coordinations are not checked. */
     config.lead_ns = -1;
     config.agent_id = 0;
@@ -73,7 +73,7 @@ static void learn(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t 
     while (bk_agent_next(agent, &action)) {
         outcome.kind = action.kind == BK_ACT_PUT_ROW ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_APPLIED;
         if (action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, now_ns, action.ticket, &outcome), BK_OK);
     }
 }
 
@@ -160,10 +160,11 @@ static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
     bk_agent_tick(agent, now_ns);
     if (bk_agent_next(agent, &action) && action.kind != BK_ACT_DONE && action.kind != BK_ACT_ACK) {
         struct bk_outcome outcome = {.kind = (enum bk_outcome_kind)(bits >> 8 & 3), .mask = 15};
-        outcome.columns[BK_BUCKET] = (int64_t)(bits >> 16 & 7);
-        outcome.columns[BK_COUNTER] = outcome.counter = (int64_t)(bits >> 20 & 3);
-        outcome.columns[BK_NEXT_CHANGE] = bits >> 24 & 1 ? now_ns + (int64_t)(bits >> 28 & 63) - 32 : 0;
-        bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
+        outcome.columns[BK_COLUMN_BUCKET] = (int64_t)(bits >> 16 & 7);
+        outcome.columns[BK_COLUMN_COUNTER] = outcome.counter = (int64_t)(bits >> 20 & 3);
+        outcome.columns[BK_COLUMN_NEXT_CHANGE] =
+            bits >> 24 & 1 ? now_ns + (int64_t)(bits >> 28 & 63) - 32 : 0;
+        bk_agent_report(agent, now_ns, action.ticket, &outcome);
     }
 }
 
@@ -219,7 +220,7 @@ static struct bk_agent_config source_config(enum bk_source source)
 /* How long an agent waits at time 0 for a lock that another agent never releases. */
 static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
 {
-    struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
+    struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_NATIVE);
     config.agent_id = agent_id;
     config.lock_backoff_ns = mean_ns;
     struct bk_agent *agent = make_agent(&config);
@@ -233,7 +234,7 @@ static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
             outcome =
                 (struct bk_outcome){.kind = BK_OUTCOME_NOT_APPLIED, .mask = 3, .columns = {99, INT64_MAX}};
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, 0, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, 0, action.ticket, &outcome), BK_OK);
     }
     int64_t wait_ns = bk_agent_deadline(agent);
     free(agent);
@@ -270,7 +271,7 @@ static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t ke
         struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
         has_counted = has_counted || action.kind == BK_ACT_COUNT_ROWS;
         if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
-            assert_int_equal(bk_agent_outcome(agent, now_ns, action.ticket, &outcome), BK_OK);
+            assert_int_equal(bk_agent_report(agent, now_ns, action.ticket, &outcome), BK_OK);
     }
     return has_counted;
 }

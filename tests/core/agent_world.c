@@ -52,7 +52,7 @@ static void check_asked(struct world *world, int agent, const struct bk_action *
         world->tally.takeovers += action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0;
     }
     bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
-                 (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
+                 (action->mask & 1u << BK_COLUMN_BUCKET) != 0 && action->columns[BK_COLUMN_BUCKET] > 0;
     /* The agent rolls under its own lock, unless the host delayed the action until the lock had expired. At a
      * line it rolls without a lock. */
     bool is_placed = world->agents[agent].operations[action->operation].has_bucket;
@@ -145,8 +145,8 @@ static void answer(struct world *world, int agent, struct pending *pending)
     struct bk_agent *told = world->agents[agent].agent;
     pending->is_used = false;
     int64_t now_ns = world_clock(world, agent);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.ticket, &pending->outcome), BK_OK);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.ticket, &pending->outcome),
+    assert_int_equal(bk_agent_report(told, now_ns, pending->action.ticket, &pending->outcome), BK_OK);
+    assert_int_equal(bk_agent_report(told, now_ns, pending->action.ticket, &pending->outcome),
                      BK_ERROR_OPERATION);
     take_actions(world, agent);
 }
@@ -165,42 +165,44 @@ static bool holds(const int64_t *row, bool exists, const struct bk_action *actio
 static void store_state(struct world *world, const struct bk_action *action)
 {
     struct world_key *key = &world->keys[action->key];
-    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER], before[BK_COLUMN_COUNT];
+    int64_t bucket = key->state[BK_COLUMN_BUCKET], counter = key->state[BK_COLUMN_COUNTER],
+            before[BK_COLUMNS];
     bool existed = key->state_exists;
     assert_true(existed || action->mask == 15);
     memcpy(before, key->state, sizeof before);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (unsigned i = 0; i < BK_COLUMNS; i++) {
         if (action->mask & 1u << i)
             key->state[i] = action->columns[i];
     }
     key->state_exists = true;
     if (is_guarded(world))
         guarded_stored(world, action, before, existed);
-    if (key->state[BK_BUCKET] == bucket)
+    if (key->state[BK_COLUMN_BUCKET] == bucket)
         return;
     world->tally.rolls++;
     key->rolls++;
     if (world->config.counter != BK_COUNTER_LWT)
         return;
     /* The roll is caused by a row from beyond the line of the bucket that is left. */
-    bool is_dated = world->config.coordination == BK_THREE_STATE && before[BK_NEXT_CHANGE] != 0;
-    bool is_at_line =
-        action->row.time_ns >= line_above(world, before[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE]);
-    bool has_slept = is_at_line && key->state[BK_BUCKET] == bucket + 2;
-    assert_true(key->state[BK_BUCKET] == bucket + 1 || has_slept);
+    bool is_dated = world->config.coordination == BK_THREE_STATE && before[BK_COLUMN_NEXT_CHANGE] != 0;
+    bool is_at_line = action->row.time_ns >=
+                      line_above(world, before[is_dated ? BK_COLUMN_NEXT_CHANGE : BK_COLUMN_LAST_CHANGE]);
+    bool has_slept = is_at_line && key->state[BK_COLUMN_BUCKET] == bucket + 2;
+    assert_true(key->state[BK_COLUMN_BUCKET] == bucket + 1 || has_slept);
     world->tally.line_rolls += is_at_line;
     if (is_at_line)
         assert_true(world->config.strategy.max_age_ns != 0);
     else if (world->config.coordination == BK_LOCKED)
         assert_true(counter >= THRESHOLD);
     else
-        assert_true(counter >= THRESHOLD - (world->config.strategy.kind == BK_WEIGHTED ? WEIGHT_MOST : 1));
+        assert_true(counter >=
+                    THRESHOLD - (world->config.strategy.kind == BK_KIND_WEIGHTED ? WEIGHT_MOST : 1));
     world->tally.rolls_above_threshold += counter >= THRESHOLD;
     if (world->config.coordination == BK_THREE_STATE) {
-        assert_true(key->date_count + 1 < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
+        assert_true(key->date_count + 1 < DATES_MAX && key->state[BK_COLUMN_NEXT_CHANGE] != 0);
         if (has_slept)
-            key->dates[key->date_count++] = key->state[BK_LAST_CHANGE];
-        key->dates[key->date_count++] = key->state[BK_NEXT_CHANGE];
+            key->dates[key->date_count++] = key->state[BK_COLUMN_LAST_CHANGE];
+        key->dates[key->date_count++] = key->state[BK_COLUMN_NEXT_CHANGE];
     }
 }
 
@@ -218,7 +220,7 @@ static void perform(struct world *world, int agent, const struct bk_action *acti
         store_state(world, action);
         break;
     case BK_ACT_CAS_STATE:
-        if (holds(key->state, key->state_exists, action, BK_COLUMN_COUNT)) {
+        if (holds(key->state, key->state_exists, action, BK_COLUMNS)) {
             store_state(world, action);
             break;
         }

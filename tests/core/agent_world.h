@@ -39,7 +39,7 @@ struct placed {
 
 struct world_key {
     bool state_exists, lock_exists;
-    int64_t state[BK_COLUMN_COUNT], lock[2], total;
+    int64_t state[BK_COLUMNS], lock[2], total;
     uint64_t rolls;
     int64_t dates[DATES_MAX]; /* dates of the changes that were stored */
     size_t date_count;

@@ -43,7 +43,7 @@ static bool asks_for_key(enum bk_action_kind kind)
 static void check_put(struct world *world, struct under_way *operation, const struct bk_action *action)
 {
     struct world_key *key = &world->keys[action->key];
-    int64_t newest = key->state[BK_BUCKET], bucket = action->bucket, time_ns = action->row.time_ns;
+    int64_t newest = key->state[BK_COLUMN_BUCKET], bucket = action->bucket, time_ns = action->row.time_ns;
     assert_true(key->state_exists && bucket >= 0 && bucket <= newest);
     assert_true(time_ns == operation->row.time_ns && time_ns >= key->committed[bucket]);
     assert_true(time_ns < (bucket < newest ? key->committed[bucket + 1] : key->state[BK_GUARDED_UNTIL]));
@@ -83,7 +83,7 @@ void guarded_asked(struct world *world, int agent, const struct bk_action *actio
         assert_true(action->bucket >= 1 && action->columns[0] == key->committed[action->bucket]);
         break;
     case BK_ACT_READ_START:
-        assert_true(action->bucket >= 1 && action->bucket < key->state[BK_BUCKET]);
+        assert_true(action->bucket >= 1 && action->bucket < key->state[BK_COLUMN_BUCKET]);
         world->tally.lookups++;
         break;
     case BK_ACT_READ_ROWS:
@@ -109,7 +109,7 @@ static void check_roll(struct world *world, const struct bk_action *action, cons
 {
     struct world_key *key = &world->keys[action->key];
     const int64_t *after = key->state;
-    int64_t closed = before[BK_BUCKET], line_ns = line_above(world, before[BK_GUARDED_UNTIL] - 1);
+    int64_t closed = before[BK_COLUMN_BUCKET], line_ns = line_above(world, before[BK_GUARDED_UNTIL] - 1);
     bool is_empty = true;
     for (size_t i = 0; i < key->placed_count; i++)
         is_empty = is_empty && !(key->placed[i].bucket == closed && key->placed[i].is_acknowledged);
@@ -131,7 +131,7 @@ void guarded_stored(struct world *world, const struct bk_action *action, const i
     const int64_t *after = key->state;
     assert_true(after[BK_GUARDED_START] < after[BK_GUARDED_UNTIL]);
     if (!existed) {
-        assert_true(action->if_mask == 0 && after[BK_BUCKET] == 0);
+        assert_true(action->if_mask == 0 && after[BK_COLUMN_BUCKET] == 0);
         assert_true(after[BK_GUARDED_BEFORE] == INT64_MIN && after[BK_GUARDED_START] == INT64_MIN);
         assert_true(after[BK_GUARDED_UNTIL] <= line_above(world, action->row.time_ns));
         key->committed[0] = INT64_MIN;
@@ -139,14 +139,14 @@ void guarded_stored(struct world *world, const struct bk_action *action, const i
     }
     assert_true(action->if_mask == 15);
     assert_true(after[BK_GUARDED_UNTIL] > before[BK_GUARDED_UNTIL]);
-    if (after[BK_BUCKET] == before[BK_BUCKET]) {
+    if (after[BK_COLUMN_BUCKET] == before[BK_COLUMN_BUCKET]) {
         assert_memory_equal(after, before, 3 * sizeof *after);
         assert_true(after[BK_GUARDED_UNTIL] <= line_above(world, before[BK_GUARDED_UNTIL] - 1));
         world->tally.extensions++;
         return;
     }
-    int64_t closed = before[BK_BUCKET];
-    assert_true(after[BK_BUCKET] == closed + 1 && closed + 1 < BUCKETS_MAX);
+    int64_t closed = before[BK_COLUMN_BUCKET];
+    assert_true(after[BK_COLUMN_BUCKET] == closed + 1 && closed + 1 < BUCKETS_MAX);
     assert_true(after[BK_GUARDED_BEFORE] == before[BK_GUARDED_START]);
     check_roll(world, action, before);
     key->committed[closed + 1] = after[BK_GUARDED_START];
@@ -161,7 +161,7 @@ void guarded_ended(struct world *world, int agent, const struct bk_action *actio
     assert_true(operation->is_read || is_admitted || action->status == BK_OPERATION_REFUSED);
     world->tally.future_rows += !operation->is_read && !is_admitted;
     world->tally.late_rows +=
-        operation->placed != NULL && operation->bucket < world->keys[action->key].state[BK_BUCKET] - 1;
+        operation->placed != NULL && operation->bucket < world->keys[action->key].state[BK_COLUMN_BUCKET] - 1;
 }
 
 void guarded_check(const struct world *world)

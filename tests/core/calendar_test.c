@@ -27,7 +27,7 @@ struct unit {
 static void assert_unit(const struct bk_strategy *strategy, int64_t time_ns, struct unit wanted)
 {
     struct bk_row row = {.time_ns = time_ns, .sequence = 3, .id = 5};
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_route(strategy, NULL, &row, &route), BK_OK);
     int64_t from = wanted.from < INT64_MIN ? INT64_MIN : (int64_t)wanted.from;
     int64_t until = wanted.until > INT64_MAX ? INT64_MAX : (int64_t)wanted.until;
@@ -212,7 +212,7 @@ static void test_window_of_ten_days_gives_discords_buckets(void **state)
         int64_t since_ms = vectors_int64(vectors_string(vector, "rel_ms"));
         assert_int_equal(id >> 22, since_ms);
         struct bk_row row = {.time_ns = (epoch_ms + since_ms) * 1000000};
-        struct bk_route route;
+        struct bk_placement route;
         /* The largest snowflakes are after 2262. */
         if (since_ms > INT64_MAX / 1000000 - epoch_ms)
             continue;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "bucketing/bucketing.h"
+#include "bucketing/idgen.h"
 
 #define TEXT_SIZE 65536
 #define HERE      BUCKETLAB_SOURCE_DIR "/tests/core/examples_test.c"
@@ -70,7 +71,7 @@ static struct bk_key_state state;
 
 static bool example_of_route(struct bk_strategy strategy, uint64_t key, struct bk_row row)
 {
-    struct bk_route route;
+    struct bk_placement route;
     if (bk_route(&strategy, &state, &row, &route) != BK_OK)
         return false;
     put(key, route.bucket, &row);
@@ -97,7 +98,7 @@ static uint64_t example_of_read(struct bk_strategy strategy, int64_t now_ns, int
 static bool example_of_history(struct bk_strategy strategy, struct bk_strategy smaller, int64_t date_ns,
                                struct bk_row row)
 {
-    struct bk_route route;
+    struct bk_placement route;
     struct bk_history history;
     struct bk_history_state key;
     memset(&key, 0, sizeof key);
@@ -132,7 +133,7 @@ static bool example_of_agent(struct bk_strategy strategy, int64_t now_ns, uint64
         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
             continue;
         struct bk_outcome outcome = ask_database(&action);
-        bk_agent_outcome(agent, now_ns, action.ticket, &outcome);
+        bk_agent_report(agent, now_ns, action.ticket, &outcome);
     }
     free(memory);
     return true;
@@ -161,7 +162,7 @@ static int64_t example_of_idgen(struct bk_idgen idgen, int64_t now_ns)
             if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
                 continue;
             struct bk_idgen_outcome outcome = ask_database(&action);
-            bk_idgen_outcome(&idgen, now_ns, action.ticket, &outcome);
+            bk_idgen_report(&idgen, now_ns, action.ticket, &outcome);
         }
     }
 #undef ask_database
@@ -222,7 +223,7 @@ static void test_defaults_are_good_for_every_strategy(void **unused)
         config = bk_agent_config_default(&strategy);
         config.coordination = (enum bk_coordination)coordination;
         config.agent_id = 1;
-        config.counter = coordination == BK_GUARDED ? BK_COUNTER_COLUMN : BK_COUNTER_LWT;
+        config.counter = coordination == BK_GUARDED ? BK_COUNTER_NATIVE : BK_COUNTER_LWT;
         assert_int_equal(bk_agent_check(&config), BK_OK);
     }
 }

@@ -29,24 +29,24 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     struct bk_strategy strategy;
     enum bk_status status = BK_OK;
     switch (kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         if (draw_below(draw, 4) == 0)
             status = bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
         else
             status = bk_strategy_time(DAY_NS / 8 + (int64_t)draw_below(draw, 20 * (uint64_t)DAY_NS),
                                       ((int64_t)draw_below(draw, 2000) - 1000) * DAY_NS, &strategy);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 80), &strategy);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         status =
             bk_strategy_probabilistic((uint32_t)draw_below(draw, 5), 1 + draw_below(draw, 12), &strategy);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         status = bk_strategy_weighted(1 + draw_below(draw, 50), 1 + draw_below(draw, 12), &strategy);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 40), &strategy);
         break;
     default:
@@ -59,14 +59,14 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
 static struct bk_history draw_history(struct draw *draw)
 {
     struct bk_history history;
-    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KINDS);
     struct bk_strategy strategy = draw_strategy(draw, kind);
     assert_int_equal(bk_history_begin(&strategy, &history), BK_OK);
     int64_t from_ns = 0;
     for (uint64_t more = draw_below(draw, BK_ERAS_MAX); more > 0; more--) {
         from_ns += 1 + (int64_t)draw_below(draw, (uint64_t)SPAN_NS / 4);
-        if (kind != BK_COUNT && !bk_kind_fires(kind) && draw_below(draw, 2) == 0)
-            kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+        if (kind != BK_KIND_COUNT && !bk_kind_fires(kind) && draw_below(draw, 2) == 0)
+            kind = (enum bk_kind)draw_below(draw, BK_KINDS);
         strategy = draw_strategy(draw, kind);
         assert_int_equal(bk_history_change(&history, from_ns, &strategy), BK_OK);
     }
@@ -96,14 +96,14 @@ static void draw_rows(struct draw *draw, struct bk_row *rows, size_t count)
 
 static bool is_counted(const struct bk_history *history, int64_t time_ns)
 {
-    return history->eras[bk_history_era_at(history, time_ns)].strategy.kind == BK_COUNT;
+    return history->eras[bk_history_era_at(history, time_ns)].strategy.kind == BK_KIND_COUNT;
 }
 
 /* A row within the validity ranges goes to the same bucket. A row just outside them goes to another bucket or
  * belongs to another era, or the range ends because a count or a window ends. */
 static void check_validity(struct draw *draw, const struct bk_history *history,
                            const struct bk_history_state *state, const struct bk_row *row,
-                           const struct bk_route *route)
+                           const struct bk_placement *route)
 {
     if (route->scope == BK_SCOPE_ROW)
         return;
@@ -118,7 +118,7 @@ static void check_validity(struct draw *draw, const struct bk_history *history,
         other.sequence = route->sequence_low + draw_bits(draw) % (sequences < 5000 ? sequences : 5000);
         other.time_ns = low_ns + (int64_t)draw_below(draw, (uint64_t)(high_ns - low_ns));
         other.id = draw_bits(draw);
-        struct bk_route again;
+        struct bk_placement again;
         assert_int_equal(bk_history_route(history, state, &other, &again), BK_OK);
         assert_int_equal(again.bucket, route->bucket);
     }
@@ -126,11 +126,11 @@ static void check_validity(struct draw *draw, const struct bk_history *history,
     if (route->until_ns < INT64_MAX && !is_counted(history, row->time_ns)) {
         struct bk_row next = *row;
         next.time_ns = route->until_ns;
-        struct bk_route after;
+        struct bk_placement after;
         assert_int_equal(bk_history_route(history, state, &next, &after), BK_OK);
         uint32_t era_after = bk_history_era_at(history, next.time_ns);
-        if (after.scope == BK_SCOPE_RANGE && history->eras[era_after].strategy.kind != BK_WEIGHTED &&
-            history->eras[era_after].strategy.kind != BK_PROBABILISTIC)
+        if (after.scope == BK_SCOPE_RANGE && history->eras[era_after].strategy.kind != BK_KIND_WEIGHTED &&
+            history->eras[era_after].strategy.kind != BK_KIND_PROBABILISTIC)
             assert_true(after.bucket > route->bucket);
         if (era_after != era)
             assert_int_equal(history->eras[era_after].from_ns, route->until_ns);
@@ -205,7 +205,7 @@ static void check_again(const struct bk_history *history, const struct bk_histor
                         const struct bk_row *rows, const int64_t *buckets, const bool *opens)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        struct bk_route again;
+        struct bk_placement again;
         bool is_overtaken = !is_counted(history, rows[i].time_ns);
         for (size_t j = i + 1; j < ROWS && !is_overtaken; j++)
             is_overtaken = opens[j] && rows[j].sequence <= rows[i].sequence;
@@ -231,7 +231,7 @@ static void every_row_is_found(void **unused)
         draw_rows(&draw, rows, ROWS);
         int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
         for (size_t i = 0; i < ROWS; i++) {
-            struct bk_route route;
+            struct bk_placement route;
             struct bk_effect effect;
             assert_int_equal(bk_history_route(&history, &state, &rows[i], &route), BK_OK);
             check_validity(&draw, &history, &state, &rows[i], &route);
@@ -255,7 +255,8 @@ static void every_row_is_found(void **unused)
         for (size_t i = 1; i < ROWS; i++) {
             uint32_t a = bk_history_era_at(&history, rows[i - 1].time_ns);
             uint32_t b = bk_history_era_at(&history, rows[i].time_ns);
-            if (history.eras[a].shift != history.eras[b].shift || history.eras[a].strategy.kind == BK_TIME)
+            if (history.eras[a].shift != history.eras[b].shift ||
+                history.eras[a].strategy.kind == BK_KIND_TIME)
                 assert_true(a == b || (a < b) == (buckets[i - 1] < buckets[i]));
         }
         check_range(&draw, &history, &state, last_ns, first_ns, rows, buckets, ROWS);
@@ -280,11 +281,11 @@ static void a_host_may_jump(void **unused)
         memset(&fast, 0, sizeof fast);
         draw_rows(&draw, rows, ROWS);
         for (size_t i = 0; i < ROWS;) {
-            struct bk_route stretch;
+            struct bk_placement stretch;
             assert_int_equal(bk_history_route(&history, &fast, &rows[i], &stretch), BK_OK);
             size_t end = i;
             do {
-                struct bk_route route;
+                struct bk_placement route;
                 assert_int_equal(bk_history_route(&history, &slow, &rows[end], &route), BK_OK);
                 assert_int_equal(route.bucket, stretch.bucket);
                 bool fires = bk_history_fires(&history, &slow, &rows[end]);
@@ -309,7 +310,7 @@ static void one_era_is_the_strategy(void **unused)
     (void)unused;
     struct draw draw = {3};
     for (int round = 0; round < 200000; round++) {
-        struct bk_strategy strategy = draw_strategy(&draw, (enum bk_kind)draw_below(&draw, BK_KIND_COUNT));
+        struct bk_strategy strategy = draw_strategy(&draw, (enum bk_kind)draw_below(&draw, BK_KINDS));
         struct bk_history history;
         assert_int_equal(bk_history_begin(&strategy, &history), BK_OK);
         struct bk_history_state state;
@@ -318,7 +319,7 @@ static void one_era_is_the_strategy(void **unused)
         state.key.counter = draw_below(&draw, 14);
         struct bk_key_state key = state.key;
         struct bk_row row = {draw_time(&draw), draw_size(&draw), draw_bits(&draw), 0};
-        struct bk_route expected, route;
+        struct bk_placement expected, route;
         assert_int_equal(bk_history_route(&history, &state, &row, &route),
                          bk_route(&strategy, &key, &row, &expected));
         assert_memory_equal(&route, &expected, sizeof route);
@@ -345,7 +346,7 @@ static int64_t bucket_at(const struct bk_history *history, const struct bk_histo
                          int64_t time_ns, uint64_t sequence)
 {
     struct bk_row row = {time_ns, sequence, UINT64_MAX, 0};
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_history_route(history, state, &row, &route), BK_OK);
     return route.bucket;
 }
@@ -433,7 +434,7 @@ static void a_start_below_all_buckets_is_refused(void **unused)
     struct bk_strategy ten;
     struct bk_history history;
     struct bk_history_state state;
-    struct bk_route route;
+    struct bk_placement route;
     bk_strategy_count(10, &ten);
     bk_history_begin(&ten, &history);
     assert_int_equal(bk_history_change(&history, 1, &ten), BK_OK);
@@ -471,7 +472,7 @@ static void a_count_begins_anew(void **unused)
     assert_int_equal(bucket_at(&history, &state, 0, 27), 4); /* the number decides, not the time */
     assert_int_equal(bucket_at(&history, &state, DAY_NS, 22), 2);
     /* Without the state the start of the new count is unknown. */
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_history_route(&history, NULL, &row, &route), BK_ERROR_NULL);
     /* An era in which the key has no rows owns no buckets: numbers below the start of the next era keep their
      * buckets. */
@@ -524,7 +525,7 @@ static void the_last_bucket_is_never_passed(void **unused)
     struct bk_strategy one, two;
     struct bk_history history;
     struct bk_history_state state;
-    struct bk_route route;
+    struct bk_placement route;
     memset(&state, 0, sizeof state);
     bk_strategy_count(1, &one);
     bk_strategy_count(2, &two);
@@ -569,7 +570,7 @@ static void the_last_number_is_like_any_other(void **unused)
     struct bk_strategy many, ten, none;
     struct bk_history history, behind;
     struct bk_history_state state;
-    struct bk_route route;
+    struct bk_placement route;
     bk_strategy_count(UINT64_C(1) << 62, &many);
     bk_strategy_count(10, &ten);
     bk_strategy_unbucketed(&none);
@@ -640,7 +641,7 @@ static void eras_outside_a_span_are_not_asked(void **unused)
 static void wrong_changes_are_refused(void **unused)
 {
     (void)unused;
-    struct bk_strategy day, ten, bits, wrong = {.kind = BK_COUNT};
+    struct bk_strategy day, ten, bits, wrong = {.kind = BK_KIND_COUNT};
     struct bk_history history, made;
     bk_strategy_time(DAY_NS, 0, &day);
     bk_strategy_count(10, &ten);
@@ -675,7 +676,7 @@ static void wrong_changes_are_refused(void **unused)
     assert_int_equal(bk_history_check(&history), BK_OK);
     history.count = BK_ERAS_MAX + 1;
     struct bk_row row = {0, 0, 0, 0};
-    struct bk_route route;
+    struct bk_placement route;
     struct bk_history_state state;
     struct bk_history_reader reader;
     struct bk_read_step step;
@@ -722,7 +723,7 @@ static void aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date(void **state
     assert_int_equal(bk_history_change(&history, 1500, &full), BK_OK);
     memset(&key, 0, sizeof key);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_history_route(&history, &key, &rows[i].row, &route), BK_OK);
         assert_int_equal(route.bucket, rows[i].bucket);
         assert_int_equal(route.begins, rows[i].begins);

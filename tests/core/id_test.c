@@ -70,9 +70,9 @@ static void test_bits_of_a_uuid4_are_its_random_ones(void **state)
 static void test_kinds_have_names(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < BK_ID_KIND_COUNT; kind++)
+    for (int kind = 0; kind < BK_ID_KINDS; kind++)
         assert_non_null(bk_id_kind_name((enum bk_id_kind)kind));
-    assert_null(bk_id_kind_name(BK_ID_KIND_COUNT));
+    assert_null(bk_id_kind_name(BK_ID_KINDS));
 }
 
 int main(void)

@@ -49,6 +49,7 @@ struct request {
 
 struct client {
     struct bk_idgen idgen;
+    struct bk_idgen_config config;
     int64_t offset_ns;
     uint64_t waits_for; /* number of the pending request; 0: none */
     uint64_t ticket;    /* of its action */
@@ -79,7 +80,7 @@ static int64_t clock_of(const struct world *world, int client)
 
 static void start(struct world *world, int number)
 {
-    struct bk_idgen_config config = {
+    world->clients[number].config = (struct bk_idgen_config){
         .client_id = (uint64_t)number + 1,
         .batch = BATCH,
         .stripes = STRIPES,
@@ -93,7 +94,7 @@ static void start(struct world *world, int number)
         .backoff_limit_ns = 100,
         .retries = (uint32_t)draw_below(&world->draw, 3),
     };
-    assert_int_equal(bk_idgen_init(&config, &world->clients[number].idgen), BK_OK);
+    assert_int_equal(bk_idgen_init(&world->clients[number].config, &world->clients[number].idgen), BK_OK);
     world->clients[number].waits_for = 0;
 }
 
@@ -174,8 +175,8 @@ static void ask(struct world *world, int number, const struct bk_idgen_action *a
 static void conclude(struct world *world, int number, const struct bk_idgen_outcome *outcome)
 {
     world->clients[number].waits_for = 0;
-    assert_int_equal(bk_idgen_outcome(&world->clients[number].idgen, clock_of(world, number),
-                                      world->clients[number].ticket, outcome),
+    assert_int_equal(bk_idgen_report(&world->clients[number].idgen, clock_of(world, number),
+                                     world->clients[number].ticket, outcome),
                      BK_OK);
 }
 
@@ -253,12 +254,11 @@ static void deliver(struct world *world)
 static void reload(struct client *client)
 {
     unsigned char state[512], again[512];
-    struct bk_idgen_config config = client->idgen.config;
     size_t size = bk_idgen_state_size(&client->idgen);
     assert_true(size <= sizeof state);
     assert_int_equal(bk_idgen_save(&client->idgen, state, sizeof state), BK_OK);
     memset(&client->idgen, 0xa5, sizeof client->idgen);
-    assert_int_equal(bk_idgen_load(&config, state, size, &client->idgen), BK_OK);
+    assert_int_equal(bk_idgen_load(&client->config, state, size, &client->idgen), BK_OK);
     assert_int_equal(bk_idgen_save(&client->idgen, again, sizeof again), BK_OK);
     assert_memory_equal(again, state, size);
 }

@@ -13,6 +13,7 @@
 
 struct client {
     struct bk_idgen idgen;
+    struct bk_idgen_config config;
     uint64_t ticket; /* of the action whose outcome is due */
     bool is_reloaded;
 };
@@ -56,20 +57,19 @@ static void say_actions(struct client *client, struct said *said)
     struct bk_idgen_action action;
     while (bk_idgen_next(&client->idgen, &action)) {
         client->ticket = action.ticket != 0 ? action.ticket : client->ticket;
-        say_action(said, client->idgen.config.stripes > 1, &action);
+        say_action(said, client->config.stripes > 1, &action);
     }
     int64_t deadline_ns = bk_idgen_deadline(&client->idgen);
     if (deadline_ns != INT64_MAX)
         say(said, "%suntil %lld", said->length > 0 ? ", " : "", (long long)deadline_ns);
     if (!client->is_reloaded)
         return;
-    const struct bk_idgen_config config = client->idgen.config;
     char state[1024];
     size_t size = bk_idgen_state_size(&client->idgen);
     assert_in_range(size, 1, sizeof state);
     assert_int_equal(bk_idgen_save(&client->idgen, state, size), BK_OK);
     memset(&client->idgen, 0xa5, sizeof client->idgen);
-    assert_int_equal(bk_idgen_load(&config, state, size, &client->idgen), BK_OK);
+    assert_int_equal(bk_idgen_load(&client->config, state, size, &client->idgen), BK_OK);
 }
 
 static bool read_config(const char **line, struct bk_idgen_config *config)
@@ -142,10 +142,9 @@ static bool run(void *of, const char *line, struct said *said)
     struct client *client = of;
     struct bk_idgen_column columns[16];
     struct bk_idgen_outcome outcome = {.column_count = 0};
-    struct bk_idgen_config config;
     int64_t now_ns, id, expected;
     if (skip_word(&line, "client"))
-        return read_config(&line, &config) && bk_idgen_init(&config, &client->idgen) == BK_OK;
+        return read_config(&line, &client->config) && bk_idgen_init(&client->config, &client->idgen) == BK_OK;
     if (!skip_number(&line, &now_ns) || !skip_word(&line, " "))
         return false;
     if (skip_word(&line, "in hand")) {
@@ -160,7 +159,7 @@ static bool run(void *of, const char *line, struct said *said)
     } else if (skip_word(&line, "tick")) {
         assert_int_equal(bk_idgen_tick(&client->idgen, now_ns), BK_OK);
     } else if (read_outcome(&line, &outcome, columns, sizeof columns / sizeof *columns)) {
-        assert_int_equal(bk_idgen_outcome(&client->idgen, now_ns, client->ticket, &outcome), BK_OK);
+        assert_int_equal(bk_idgen_report(&client->idgen, now_ns, client->ticket, &outcome), BK_OK);
     } else {
         return false;
     }

@@ -35,9 +35,9 @@ static void read_lock_row(struct bk_idgen *idgen, const struct bk_idgen_config *
     assert_int_equal(bk_idgen_init(config, idgen), BK_OK);
     assert_int_equal(bk_idgen_take(idgen, now_ns, &id), BK_ERROR_EMPTY);
     assert_true(bk_idgen_next(idgen, &action) && action.kind == BK_IDGEN_WRITE_COLUMN);
-    assert_int_equal(bk_idgen_outcome(idgen, now_ns, action.ticket, &done), BK_OK);
+    assert_int_equal(bk_idgen_report(idgen, now_ns, action.ticket, &done), BK_OK);
     assert_true(bk_idgen_next(idgen, &action) && action.kind == BK_IDGEN_READ_COLUMNS);
-    assert_int_equal(bk_idgen_outcome(idgen, now_ns, action.ticket, &row), BK_OK);
+    assert_int_equal(bk_idgen_report(idgen, now_ns, action.ticket, &row), BK_OK);
 }
 
 static void test_stripes_at_random_come_about_equally_often(void **state)
@@ -76,10 +76,10 @@ static void test_a_last_identifier_of_another_stripe_is_refused(void **state)
         const struct bk_idgen_outcome last = {.kind = BK_IDGEN_APPLIED, .found = true, .values = {wrong[i]}};
         read_lock_row(&idgen, &config, 1000, 1100);
         assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_READ_LAST);
-        assert_int_equal(bk_idgen_outcome(&idgen, 1000, action.ticket, &last), BK_OK);
+        assert_int_equal(bk_idgen_report(&idgen, 1000, action.ticket, &last), BK_OK);
         assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_DELETE_COLUMNS);
         const struct bk_idgen_outcome deleted = {.kind = BK_IDGEN_APPLIED};
-        assert_int_equal(bk_idgen_outcome(&idgen, 1001, action.ticket, &deleted), BK_OK);
+        assert_int_equal(bk_idgen_report(&idgen, 1001, action.ticket, &deleted), BK_OK);
         assert_true(bk_idgen_next(&idgen, &action));
         assert_int_equal(action.kind, BK_IDGEN_FAILED);
         assert_int_equal(action.status, BK_ERROR_LAST);
@@ -101,7 +101,7 @@ static void waits_of(const struct bk_idgen_config *config, int count, const char
     while (count-- > 0) {
         assert_true(bk_idgen_next(&idgen, &action));
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(bk_idgen_outcome(&idgen, now_ns, action.ticket, &row), BK_OK);
+            assert_int_equal(bk_idgen_report(&idgen, now_ns, action.ticket, &row), BK_OK);
             if (bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_FAILED)
                 length += (size_t)snprintf(text + length, sizeof text - length, " failed");
         }
@@ -147,14 +147,14 @@ static void test_back_off_does_not_overflow(void **state)
     for (int n = 1; n <= 70; n++) {
         assert_true(bk_idgen_next(&idgen, &action));
         for (int i = 0; i < 2; i++) {
-            assert_int_equal(bk_idgen_outcome(&idgen, -1, action.ticket,
-                                              &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
+            assert_int_equal(bk_idgen_report(&idgen, -1, action.ticket,
+                                             &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
                              BK_OK);
             assert_true(bk_idgen_next(&idgen, &action));
         }
         assert_int_equal(action.kind, BK_IDGEN_DELETE_COLUMNS);
         assert_int_equal(
-            bk_idgen_outcome(&idgen, 0, action.ticket, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
+            bk_idgen_report(&idgen, 0, action.ticket, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
             BK_OK);
         int64_t wait_ns =
             n <= 62 && INT64_C(1) << (n - 1) <= INT64_MAX / 3 ? 3 * (INT64_C(1) << (n - 1)) : INT64_MAX;
@@ -189,7 +189,7 @@ static void test_a_take_after_a_failure_begins_anew(void **state)
     read_lock_row(&idgen, &config, 1000, 0);
     assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_DELETE_COLUMNS);
     const struct bk_idgen_outcome deleted = {.kind = BK_IDGEN_APPLIED};
-    assert_int_equal(bk_idgen_outcome(&idgen, 1003, action.ticket, &deleted), BK_OK);
+    assert_int_equal(bk_idgen_report(&idgen, 1003, action.ticket, &deleted), BK_OK);
     assert_int_equal(bk_idgen_take(&idgen, 1004, &id), BK_ERROR_EMPTY);
     assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_WRITE_COLUMN);
     assert_int_equal(action.columns[0].until_ns, 1104);

@@ -89,7 +89,7 @@ static void test_misuse_of_ids(void **unused)
         ZEROED(bk_id_bits(BK_ID_UUID4, other, 16, &out), &out, BK_ERROR_ID),
         ZEROED(bk_id_bits(BK_ID_ULID, id, 8, &out), &out, BK_ERROR_ID),
         ZEROED(bk_id_bits(BK_ID_SNOWFLAKE, id, 16, &out), &out, BK_ERROR_ID),
-        ZEROED(bk_id_bits(BK_ID_KIND_COUNT, id, 16, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_KINDS, id, 16, &out), &out, BK_ERROR_ID),
     };
     CHECK(table);
 }
@@ -126,9 +126,9 @@ static void test_misuse_of_strategy(void **unused)
         ZEROED(bk_strategy_weighted(0, 1, &out), &out, BK_ERROR_BYTES),
         ZEROED(bk_strategy_weighted(1, 0, &out), &out, BK_ERROR_THRESHOLD),
         REFUSED(bk_strategy_check(NULL), BK_ERROR_NULL),
-        REFUSED(bk_strategy_check(&(struct bk_strategy){.kind = BK_KIND_COUNT}), BK_ERROR_KIND),
+        REFUSED(bk_strategy_check(&(struct bk_strategy){.kind = BK_KINDS}), BK_ERROR_KIND),
         REFUSED(bk_strategy_check(&(struct bk_strategy){.kind = (enum bk_kind)99}), BK_ERROR_KIND),
-        REFUSED(strcmp(bk_kind_name(BK_KIND_COUNT), "unknown"), 0),
+        REFUSED(strcmp(bk_kind_name(BK_KINDS), "unknown"), 0),
         REFUSED(bk_threshold(NULL), 0),
         REFUSED(bk_kind_fires((enum bk_kind)99), false),
     };
@@ -138,8 +138,9 @@ static void test_misuse_of_strategy(void **unused)
 static void test_misuse_of_settings(void **unused)
 {
     (void)unused;
-    struct bk_setting setting = {.strategy.kind = BK_UNBUCKETED}, unsound = {.strategy.kind = BK_HASH}, made;
-    struct bk_setting lease = {.strategy = {BK_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE};
+    struct bk_setting setting = {.strategy.kind = BK_KIND_UNBUCKETED},
+                      unsound = {.strategy.kind = BK_KIND_HASH}, made;
+    struct bk_setting lease = {.strategy = {BK_KIND_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE};
     struct bk_setting_error error;
     char text[BK_SETTING_TEXT_SIZE];
     const struct misuse table[] = {
@@ -152,7 +153,7 @@ static void test_misuse_of_settings(void **unused)
         REFUSED(bk_strategy_print(&setting, text, 0, NULL), BK_ERROR_MEMORY),
         REFUSED(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_BUCKETS),
         REFUSED(bk_strategy_print(&lease, text, sizeof text, NULL), BK_ERROR_SETTING),
-        REFUSED(bk_setting_agent_config(NULL).strategy.kind, BK_UNBUCKETED),
+        REFUSED(bk_setting_agent_config(NULL).strategy.kind, BK_KIND_UNBUCKETED),
     };
     CHECK(table);
 }
@@ -160,7 +161,7 @@ static void test_misuse_of_settings(void **unused)
 static void test_misuse_of_greatest_ages(void **unused)
 {
     (void)unused;
-    struct bk_strategy count, hash, hour, wrong = {.kind = BK_COUNT}, copies[4];
+    struct bk_strategy count, hash, hour, wrong = {.kind = BK_KIND_COUNT}, copies[4];
     bk_strategy_count(5, &count);
     bk_strategy_hash(5, &hash);
     bk_strategy_calendar(BK_CALENDAR_HOUR, &hour);
@@ -184,7 +185,7 @@ static void test_misuse_of_greatest_ages(void **unused)
 static void test_misuse_of_route(void **unused)
 {
     (void)unused;
-    struct bk_strategy bits, aged, wrong = {.kind = BK_HASH};
+    struct bk_strategy bits, aged, wrong = {.kind = BK_KIND_HASH};
     bk_strategy_probabilistic(0, 3, &bits);
     bk_strategy_count(3, &aged);
     bk_strategy_max_age(DAY_NS, &aged);
@@ -193,7 +194,7 @@ static void test_misuse_of_route(void **unused)
     const struct bk_key_state copies[3] = {state, full, below};
     const struct bk_row row = {.time_ns = 1, .id = 1};
     const uint64_t ids[2] = {1, 1};
-    struct bk_route out;
+    struct bk_placement out;
     struct bk_effect effect;
     struct bk_strategy window, count, heavy, hash;
     bk_strategy_time(DAY_NS, 0, &window);
@@ -255,7 +256,7 @@ static void test_misuse_of_route(void **unused)
 static void test_misuse_of_read(void **unused)
 {
     (void)unused;
-    struct bk_strategy bits, day, hash, micro, wrong = {.kind = BK_COUNT};
+    struct bk_strategy bits, day, hash, micro, wrong = {.kind = BK_KIND_COUNT};
     bk_strategy_probabilistic(0, 3, &bits);
     bk_strategy_time(DAY_NS, 0, &day);
     bk_strategy_time(1000, 0, &micro);
@@ -310,7 +311,7 @@ static void test_misuse_of_read(void **unused)
 static void test_misuse_of_a_reader_and_of_empty_windows(void **unused)
 {
     (void)unused;
-    struct bk_strategy bits, day, wrong = {.kind = BK_TIME};
+    struct bk_strategy bits, day, wrong = {.kind = BK_KIND_TIME};
     bk_strategy_probabilistic(0, 3, &bits);
     bk_strategy_time(DAY_NS, 0, &day);
     const struct bk_key_state state = {.bucket = 1};
@@ -363,7 +364,7 @@ static struct bk_history broken(const struct bk_history *history, uint32_t count
 static void test_misuse_of_histories(void **unused)
 {
     (void)unused;
-    struct bk_strategy day, ten, bits, aged, wrong = {.kind = BK_COUNT};
+    struct bk_strategy day, ten, bits, aged, wrong = {.kind = BK_KIND_COUNT};
     bk_strategy_time(DAY_NS, 0, &day);
     bk_strategy_count(10, &ten);
     bk_strategy_probabilistic(9, 40, &bits);
@@ -417,7 +418,7 @@ static void test_misuse_of_histories(void **unused)
 static void test_misuse_of_routes_of_histories(void **unused)
 {
     (void)unused;
-    struct bk_strategy bits, ten, wrong = {.kind = BK_PROBABILISTIC}, rows = {.kind = BK_COUNT};
+    struct bk_strategy bits, ten, wrong = {.kind = BK_KIND_PROBABILISTIC}, rows = {.kind = BK_KIND_COUNT};
     struct bk_history fires, counts, none = {.count = 0}, unfit, empty, unfit_before;
     bk_strategy_probabilistic(0, 3, &bits);
     bk_strategy_count(10, &ten);
@@ -438,7 +439,7 @@ static void test_misuse_of_routes_of_histories(void **unused)
     unplaced.starts[1].bucket = -1;
     const struct bk_history_state copies[] = {state, full, below, beyond, unplaced};
     const struct bk_row row = {.time_ns = 1, .id = 1}, next = {.time_ns = 5, .sequence = 20, .id = 1};
-    struct bk_route out;
+    struct bk_placement out;
     const struct misuse table[] = {
         REFUSED(bk_history_route(&fires, &state, &row, NULL), BK_ERROR_NULL),
         ZEROED(bk_history_route(NULL, &state, &row, &out), &out, BK_ERROR_NULL),
@@ -541,7 +542,7 @@ static void test_misuse_of_agent_settings(void **unused)
     enum { FIRES, COUNTS, LOCKED, THREE, GUARDED };
     const struct bk_agent_config fine[] = {fires, counts, small_config(BK_LOCKED, BK_COUNTER_RMW),
                                            small_config(BK_THREE_STATE, BK_COUNTER_LWT),
-                                           small_config(BK_GUARDED, BK_COUNTER_COLUMN)};
+                                           small_config(BK_GUARDED, BK_COUNTER_NATIVE)};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         assert_int_equal(bk_agent_check(&fine[i]), BK_OK);
         /* The base configuration, its wrong field, and the status. */
@@ -552,7 +553,7 @@ static void test_misuse_of_agent_settings(void **unused)
         if (bk_agent_check(&wrong) != (status) || bk_agent_size(&wrong) != 0)                                \
             fail_msg("%s: %d", #change, (int)bk_agent_check(&wrong));                                        \
     }
-    WITH(FIRES, wrong.strategy.kind = BK_KIND_COUNT, BK_ERROR_KIND)
+    WITH(FIRES, wrong.strategy.kind = BK_KINDS, BK_ERROR_KIND)
     WITH(FIRES, wrong.strategy.of.probabilistic.threshold = 0, BK_ERROR_THRESHOLD)
     WITH(COUNTS, wrong.strategy.max_age_ns = DAY_NS, BK_ERROR_AGE)
     WITH(FIRES, wrong.coordination = (enum bk_coordination)4, BK_ERROR_COORDINATION)
@@ -583,7 +584,30 @@ static void test_misuse_of_agent_settings(void **unused)
     WITH(GUARDED, wrong.counter = BK_COUNTER_LWT, BK_ERROR_GRANT)
     WITH(FIRES, wrong.late_ns = -1, BK_ERROR_RANGE)
     WITH(FIRES, wrong.retry_backoff_ns = -1, BK_ERROR_BACKOFF)
+    WITH(FIRES, wrong.reserved[7] = 1, BK_ERROR_RESERVED)
 #undef WITH
+    /* A setting just within its rule, with an answer of 7 and clocks of 2, and then just outside. */
+#define WARNS(base, change, member, warning)                                                                 \
+    {                                                                                                        \
+        struct bk_agent_config config = fine[base];                                                          \
+        config.clock_bound_ns = 2, config.cache_ttl_ns = 5, config.lead_ns = 16, config.grant_ns = 8;        \
+        change;                                                                                              \
+        assert_int_equal(bk_agent_warnings(&config, 7), 0);                                                  \
+        config.member--;                                                                                     \
+        assert_int_equal(bk_agent_warnings(&config, 7), 1u << (warning));                                    \
+    }
+    WARNS(THREE, config.lead_ns = 5 + 2 * 2 + 7, lead_ns, BK_WARNING_LEAD)
+    WARNS(THREE, config.strategy.max_age_ns = 16 + 2 * 2, strategy.max_age_ns, BK_WARNING_LEAD_AGE)
+    WARNS(LOCKED, config.lock_lasts_ns = 8, lock_lasts_ns, BK_WARNING_LOCK)
+    WARNS(GUARDED, config.grant_ns = 7, grant_ns, BK_WARNING_GRANT)
+    WARNS(GUARDED, config.strategy.max_age_ns = 7, strategy.max_age_ns, BK_WARNING_GRANT_AGE)
+    WARNS(GUARDED, config.clock_bound_ns = 4; config.grant_ns = 9, grant_ns, BK_WARNING_GRANT_CLOCK)
+    WARNS(COUNTS, config.strategy = day; config.remember_keys = 1;
+          config.late_ns = 11, late_ns, BK_WARNING_LATE)
+#undef WARNS
+    assert_int_equal(bk_agent_warnings(NULL, 7), 0);
+    assert_memory_equal(bk_warning_text(BK_WARNING_LATE), "late_ns", 7);
+    assert_string_equal(bk_warning_text(BK_WARNING_LATE + 1), "unknown warning");
     struct bk_agent_config lease = fine[COUNTS];
     lease.source = BK_SOURCE_LEASE;
     lease.lease_rows = INT64_MAX - 1;
@@ -653,11 +677,11 @@ static void test_misuse_of_agents(void **unused)
         REFUSED(bk_agent_change(agent, NULL), BK_ERROR_NULL),
         REFUSED(bk_agent_change(agent, &config.history), BK_ERROR_ERAS),
         REFUSED(bk_agent_change(agent, &tens), BK_ERROR_ERA_KIND),
-        REFUSED(bk_agent_outcome(NULL, 0, 1, &outcome), BK_ERROR_NULL),
-        REFUSED(bk_agent_outcome(agent, 0, 1, NULL), BK_ERROR_NULL),
-        REFUSED(bk_agent_outcome(agent, 0, 0, &outcome), BK_ERROR_OPERATION),
-        REFUSED(bk_agent_outcome(agent, 0, 1, &outcome), BK_ERROR_OPERATION),
-        REFUSED(bk_agent_outcome(agent, 0, UINT64_MAX, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_report(NULL, 0, 1, &outcome), BK_ERROR_NULL),
+        REFUSED(bk_agent_report(agent, 0, 1, NULL), BK_ERROR_NULL),
+        REFUSED(bk_agent_report(agent, 0, 0, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_report(agent, 0, 1, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_agent_report(agent, 0, UINT64_MAX, &outcome), BK_ERROR_OPERATION),
         REFUSED(bk_agent_next(NULL, &action), false),
         REFUSED(bk_agent_next(agent, NULL), false),
         REFUSED(bk_agent_deadline(NULL), INT64_MAX),
@@ -702,7 +726,7 @@ static void test_misuse_of_idgen(void **unused)
                                          .lease_ns = 1,
                                          .lock_lasts_ns = 2,
                                          .backoff_base_ns = 5};
-    struct bk_idgen_config wrong[19];
+    struct bk_idgen_config wrong[20];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         wrong[i] = fine;
     wrong[0].client_id = 0, wrong[1].batch = 0, wrong[2].stripes = 0, wrong[2].stripe = 0;
@@ -711,7 +735,7 @@ static void test_misuse_of_idgen(void **unused)
     wrong[8].lease_ns = 0, wrong[9].lease_ns = 2, wrong[10].backoff = (enum bk_idgen_backoff)3;
     wrong[11].backoff_base_ns = 0, wrong[12].backoff_base_ns = -1, wrong[13].backoff_cap_ns = 4;
     wrong[14].backoff_limit_ns = 4, wrong[15].backoff_cap_ns = -1, wrong[16].backoff_limit_ns = -1;
-    wrong[17].lock_lasts_ns = 0, wrong[18].lease_ns = -1;
+    wrong[17].lock_lasts_ns = 0, wrong[18].lease_ns = -1, wrong[19].reserved[3] = 1;
     struct bk_idgen idgen, other, copy;
     struct bk_idgen_action action;
     const struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED};
@@ -747,14 +771,15 @@ static void test_misuse_of_idgen(void **unused)
         REFUSED(bk_idgen_check(&wrong[14]), BK_ERROR_BACKOFF),
         REFUSED(bk_idgen_check(&wrong[15]), BK_ERROR_BACKOFF),
         REFUSED(bk_idgen_check(&wrong[16]), BK_ERROR_BACKOFF),
+        REFUSED(bk_idgen_check(&wrong[19]), BK_ERROR_RESERVED),
         REFUSED(bk_idgen_init(NULL, &other), BK_ERROR_NULL),
         REFUSED(bk_idgen_init(&fine, NULL), BK_ERROR_NULL),
         REFUSED(bk_idgen_init(&wrong[0], &other), BK_ERROR_CLIENT),
         ZEROED(bk_idgen_take(NULL, 0, &id), &id, BK_ERROR_NULL),
         REFUSED(bk_idgen_take(&idgen, 0, NULL), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(NULL, 0, 1, &outcome), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(&idgen, 0, 1, NULL), BK_ERROR_NULL),
-        REFUSED(bk_idgen_outcome(&idgen, 0, 0, &outcome), BK_ERROR_OPERATION),
+        REFUSED(bk_idgen_report(NULL, 0, 1, &outcome), BK_ERROR_NULL),
+        REFUSED(bk_idgen_report(&idgen, 0, 1, NULL), BK_ERROR_NULL),
+        REFUSED(bk_idgen_report(&idgen, 0, 0, &outcome), BK_ERROR_OPERATION),
         REFUSED(bk_idgen_next(NULL, &action), false),
         REFUSED(bk_idgen_next(&idgen, NULL), false),
         REFUSED(bk_idgen_next(&idgen, &action), false),

@@ -45,19 +45,19 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     struct bk_strategy strategy;
     enum bk_status status;
     switch (kind) {
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         status = bk_strategy_unbucketed(&strategy);
         break;
-    case BK_TIME:
+    case BK_KIND_TIME:
         status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &strategy);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 20), &strategy);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         status = bk_strategy_probabilistic(1, 1 + draw_below(draw, 6), &strategy);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         status = bk_strategy_weighted(1 + draw_below(draw, 3), 1 + draw_below(draw, 6), &strategy);
         break;
     default:
@@ -82,9 +82,9 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
             time_ns += (int64_t)(draw_below(draw, 4) == 0 ? 0 : draw_below(draw, gap));
         uint64_t id = draw_bits(draw);
         struct bk_row row = {time_ns, i, id, 1};
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_route(&history->strategy, &history->state, &row, &route), BK_OK);
-        bool is_sequence = kind == BK_COUNT || bk_kind_fires(kind);
+        bool is_sequence = kind == BK_KIND_COUNT || bk_kind_fires(kind);
         bool rolled = i > 0 && is_sequence && route.bucket + shift > history->rows[i - 1].bucket;
         shift += rolled && shift < 100 && draw_below(draw, 3) == 0 ? (int64_t)draw_below(draw, 4) : 0;
         history->rows[i] = (struct stored){time_ns, route.bucket + shift, false};
@@ -92,11 +92,11 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
     }
     history->state.bucket += shift + (shift > 0 ? (int64_t)draw_below(draw, 3) : 0);
     history->now_ns = time_ns + (int64_t)draw_below(draw, 20000);
-    history->lowest = kind == BK_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS : 0;
-    history->highest = kind == BK_TIME         ? (history->now_ns - EPOCH_NS) / WINDOW_NS
-                       : kind == BK_HASH       ? history->strategy.of.hash.buckets - 1
-                       : kind == BK_UNBUCKETED ? 0
-                                               : history->state.bucket;
+    history->lowest = kind == BK_KIND_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS : 0;
+    history->highest = kind == BK_KIND_TIME         ? (history->now_ns - EPOCH_NS) / WINDOW_NS
+                       : kind == BK_KIND_HASH       ? history->strategy.of.hash.buckets - 1
+                       : kind == BK_KIND_UNBUCKETED ? 0
+                                                    : history->state.bucket;
     assert_true(history->highest - history->lowest < BUCKETS_MAX);
 }
 
@@ -107,7 +107,7 @@ static struct bk_query draw_query(struct draw *draw, const struct history *histo
     struct bk_query query;
     memset(&query, 0, sizeof query);
     query.kind = (enum bk_query_kind)draw_below(draw, 3);
-    query.plan = (history->strategy.kind == BK_HASH ? hashes : walks)[draw_below(draw, 4)];
+    query.plan = (history->strategy.kind == BK_KIND_HASH ? hashes : walks)[draw_below(draw, 4)];
     query.at_once = (uint32_t)draw_below(draw, 12);
     query.rows = 1 + draw_below(draw, draw_below(draw, 4) == 0 ? 300 : 30);
     query.now_ns = history->now_ns;
@@ -222,9 +222,9 @@ static void test_read_every_strategy_query_and_plan_equals_a_full_scan(void **st
     struct draw draw = {11};
     uint64_t saved = 0;
     for (int i = 0; i < 60000; i++) {
-        draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT), &history);
+        draw_history(&draw, (enum bk_kind)(i % BK_KINDS), &history);
         struct bk_query query = draw_query(&draw, &history);
-        bool is_sequence = history.strategy.kind == BK_COUNT || bk_kind_fires(history.strategy.kind);
+        bool is_sequence = history.strategy.kind == BK_KIND_COUNT || bk_kind_fires(history.strategy.kind);
         history.tells_older = draw_below(&draw, 4) > 0;
         if (is_sequence && draw_below(&draw, 2) == 0) {
             query.start_count = draw_starts(&draw, &history, starts);
@@ -247,7 +247,7 @@ static void test_read_range_with_all_starts_queries_no_useless_bucket(void **sta
     static struct history history;
     struct draw draw = {12};
     for (int i = 0; i < 2000; i++) {
-        draw_history(&draw, BK_COUNT, &history);
+        draw_history(&draw, BK_KIND_COUNT, &history);
         struct bk_bucket_start starts[ROWS_MAX];
         struct bk_query query = draw_query(&draw, &history);
         query.kind = BK_QUERY_RANGE;
@@ -288,7 +288,7 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_saves_requests(vo
     struct draw draw = {13};
     uint64_t asked = 0, spared = 0;
     for (int i = 0; i < 3000; i++) {
-        draw_history(&draw, BK_TIME, &all);
+        draw_history(&draw, BK_KIND_TIME, &all);
         int64_t late_ns = (int64_t)draw_below(&draw, 4000), delay_ns[ROWS_MAX];
         for (size_t j = 0; j < all.count; j++)
             delay_ns[j] = draw_below(&draw, 3) > 0 ? 0 : (int64_t)draw_below(&draw, (uint64_t)late_ns + 1);

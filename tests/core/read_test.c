@@ -33,24 +33,24 @@ static struct history draw_history(struct draw *draw, enum bk_kind kind)
     struct history history = {.floor = 0, .newest = (int64_t)draw_below(draw, BUCKETS)};
     enum bk_status status = BK_OK;
     switch (kind) {
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         history.newest = 0;
         status = bk_strategy_unbucketed(&history.strategy);
         break;
-    case BK_TIME:
+    case BK_KIND_TIME:
         history.floor = (int64_t)draw_below(draw, 100) - 50;
         history.newest += history.floor;
         history.birth_ns = EPOCH_NS + history.floor * WINDOW_NS + (int64_t)draw_below(draw, WINDOW_NS);
         history.now_ns = EPOCH_NS + history.newest * WINDOW_NS + (int64_t)draw_below(draw, WINDOW_NS);
         status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &history.strategy);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         status = bk_strategy_count(5, &history.strategy);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         status = bk_strategy_probabilistic(3, 4, &history.strategy);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         status = bk_strategy_weighted(3, 4, &history.strategy);
         break;
     default:
@@ -59,7 +59,7 @@ static struct history draw_history(struct draw *draw, enum bk_kind kind)
     assert_int_equal(status, BK_OK);
     history.state.bucket =
         /* These kinds do not use the state. */
-        kind == BK_TIME || kind == BK_HASH ? -1 : history.newest;
+        kind == BK_KIND_TIME || kind == BK_KIND_HASH ? -1 : history.newest;
     uint64_t empty_in = 1 + draw_below(draw, 4), most = 1 + draw_below(draw, 12);
     for (int64_t i = 0; i <= history.newest - history.floor; i++)
         history.rows[i] = draw_below(draw, empty_in) == 0 ? draw_below(draw, most + 1) : 0;
@@ -114,7 +114,7 @@ static void check_read(const struct history *history, uint64_t wanted, enum bk_p
     uint64_t left = wanted, total = 0, needed = 0;
     for (int64_t i = history->newest - history->floor; i >= 0; i--) {
         uint64_t newest_rows = history->rows[i] < left ? history->rows[i] : left;
-        if (history->strategy.kind != BK_HASH)
+        if (history->strategy.kind != BK_KIND_HASH)
             assert_true(kept[i] == newest_rows);
         needed += left > 0;
         left -= newest_rows;
@@ -132,10 +132,10 @@ static void test_read_random_histories_newest_rows_are_found(void **state)
     (void)state;
     struct draw draw = {1};
     for (int i = 0; i < 40000; i++) {
-        enum bk_kind kind = (enum bk_kind)(i % BK_KIND_COUNT);
+        enum bk_kind kind = (enum bk_kind)(i % BK_KINDS);
         struct history history = draw_history(&draw, kind);
         uint64_t wanted = i % 10 == 0 ? UINT64_MAX : 1 + draw_below(&draw, 60);
-        if (kind == BK_HASH) {
+        if (kind == BK_KIND_HASH) {
             check_read(&history, wanted, i % 2 == 0 ? BK_PLAN_ALL : BK_PLAN_DEFAULT, history.newest + 1);
             continue;
         }
@@ -150,11 +150,11 @@ static void test_read_short_history_ends_at_its_beginning(void **state)
     (void)state;
     struct draw draw = {2};
     for (int i = 0; i < 1000; i++) {
-        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT));
+        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KINDS));
         memset(history.rows, 0, sizeof history.rows);
         history.rows[0] = 3;
         uint64_t kept[BUCKETS] = {0};
-        bool is_hash = history.strategy.kind == BK_HASH;
+        bool is_hash = history.strategy.kind == BK_KIND_HASH;
         struct bk_reader reader = start(&history, 50, is_hash || i % 2 == 0 ? BK_PLAN_DEFAULT : BK_PLAN_PAIR);
         struct bk_read_step step = {.rows = 0};
         for (int steps = 0; bk_read_next(&reader, &step); steps++) {
@@ -192,8 +192,8 @@ static void test_read_skip_equals_single_steps(void **state)
     struct draw draw = {3};
     int skips = 0;
     for (int i = 0; i < 40000; i++) {
-        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT));
-        bool is_hash = history.strategy.kind == BK_HASH;
+        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KINDS));
+        bool is_hash = history.strategy.kind == BK_KIND_HASH;
         enum bk_plan plan = is_hash || draw_below(&draw, 2) == 0 ? BK_PLAN_DEFAULT : BK_PLAN_PAIR;
         struct bk_reader reader = start(&history, 1 + draw_below(&draw, 20), plan);
         for (int turn = 0; turn < 6; turn++) {

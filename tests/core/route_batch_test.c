@@ -49,7 +49,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
         status = bk_strategy_weighted(1 + draw_below(draw, 2000), threshold, &strategy);
     }
     assert_int_equal(status, BK_OK);
-    if ((strategy.kind == BK_COUNT || bk_kind_fires(strategy.kind)) && draw_below(draw, 3) == 0)
+    if ((strategy.kind == BK_KIND_COUNT || bk_kind_fires(strategy.kind)) && draw_below(draw, 3) == 0)
         assert_int_equal(bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 5000), &strategy), BK_OK);
     return strategy;
 }
@@ -84,7 +84,7 @@ static void place_by_row(const struct bk_strategy *strategy, struct bk_key_state
         struct bk_row row = {rows->times_ns != NULL ? rows->times_ns[i] : 0,
                              rows->sequences != NULL ? rows->sequences[i] : 0,
                              rows->ids != NULL ? rows->ids[i] : 0, rows->bytes != NULL ? rows->bytes[i] : 0};
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_route(strategy, state, &row, &route), BK_OK);
         assert_int_equal(bk_advance(strategy, state, &row, NULL), BK_OK);
         buckets[i] = route.bucket;
@@ -104,13 +104,13 @@ static struct bk_rows rows_of(struct draw *draw, const struct bk_strategy *strat
 {
     struct bk_rows rows = {columns->times_ns, columns->sequences, columns->ids, columns->bytes};
     uint64_t left_out = draw_below(draw, 4) == 0 ? draw_bits(draw) : 0;
-    if (left_out & 1 && strategy->kind != BK_TIME && strategy->max_age_ns == 0)
+    if (left_out & 1 && strategy->kind != BK_KIND_TIME && strategy->max_age_ns == 0)
         rows.times_ns = NULL;
-    if (left_out & 2 && strategy->kind != BK_COUNT)
+    if (left_out & 2 && strategy->kind != BK_KIND_COUNT)
         rows.sequences = NULL;
-    if (left_out & 4 && strategy->kind != BK_HASH && !bk_kind_fires(strategy->kind))
+    if (left_out & 4 && strategy->kind != BK_KIND_HASH && !bk_kind_fires(strategy->kind))
         rows.ids = NULL;
-    if (left_out & 8 && strategy->kind != BK_WEIGHTED)
+    if (left_out & 8 && strategy->kind != BK_KIND_WEIGHTED)
         rows.bytes = NULL;
     return rows;
 }

@@ -81,11 +81,11 @@ static struct bk_row draw_row(struct draw *draw)
 /* Follows the wording of route.h, one bit at a time. */
 static uint64_t naive_weight(const struct bk_strategy *strategy, uint64_t id, uint64_t bytes)
 {
-    if (strategy->kind == BK_WEIGHTED) {
+    if (strategy->kind == BK_KIND_WEIGHTED) {
         uint64_t unit = strategy->of.weighted.bytes, rest = bytes - bytes / unit * unit;
         return bytes / unit + ((uint64_t)((wide)id * unit >> 64) < rest ? 1 : 0);
     }
-    if (strategy->kind != BK_PROBABILISTIC)
+    if (strategy->kind != BK_KIND_PROBABILISTIC)
         return 0;
     uint64_t m = strategy->of.probabilistic.chance_numerator,
              n = strategy->of.probabilistic.chance_denominator;
@@ -101,13 +101,13 @@ static uint64_t naive_weight(const struct bk_strategy *strategy, uint64_t id, ui
 static int64_t bucket_at(const struct bk_strategy *strategy, const struct bk_key_state *state,
                          const struct bk_row *row)
 {
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_route(strategy, state, row, &route), BK_OK);
     return route.bucket;
 }
 
 static void assert_same_within(struct draw *draw, const struct bk_strategy *strategy,
-                               const struct bk_key_state *state, const struct bk_route *route)
+                               const struct bk_key_state *state, const struct bk_placement *route)
 {
     for (int i = 0; i < 12; i++) {
         struct bk_row row = draw_row(draw);
@@ -121,14 +121,14 @@ static void assert_same_within(struct draw *draw, const struct bk_strategy *stra
         row.sequence = route->sequence_low + (i == 0 ? 0 : i == 1 ? width - 1 : draw_bits(draw) % width);
         if (bk_fires(strategy, &row))
             continue;
-        struct bk_route again;
+        struct bk_placement again;
         assert_int_equal(bk_route(strategy, state, &row, &again), BK_OK);
         assert_memory_equal(&again, route, sizeof again);
     }
 }
 
 static void assert_other_beyond(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                                const struct bk_row *row, const struct bk_route *route)
+                                const struct bk_row *row, const struct bk_placement *route)
 {
     struct bk_row beyond = *row;
     if (route->from_ns != INT64_MIN) {
@@ -159,7 +159,7 @@ static void test_route_validity_holds_within_and_ends_beyond(void **state)
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_key_state key = draw_state(&draw, &strategy), before = key;
         struct bk_row row = draw_row(&draw);
-        struct bk_route route;
+        struct bk_placement route;
         memset(&route, 0xa5, sizeof route);
         assert_int_equal(bk_route(&strategy, &key, &row, &route), BK_OK);
         assert_memory_equal(&key, &before, sizeof key);
@@ -167,14 +167,14 @@ static void test_route_validity_holds_within_and_ends_beyond(void **state)
                     (row.time_ns < route.until_ns || route.until_ns == INT64_MAX));
         assert_true(route.sequence_low <= row.sequence &&
                     (row.sequence < route.sequence_high || route.sequence_high == UINT64_MAX));
-        if (strategy.kind == BK_HASH) {
+        if (strategy.kind == BK_KIND_HASH) {
             assert_int_equal(route.scope, BK_SCOPE_ROW);
             continue;
         }
         assert_int_equal(route.scope, BK_SCOPE_RANGE);
-        if (strategy.kind != BK_TIME)
+        if (strategy.kind != BK_KIND_TIME)
             assert_true(route.from_ns == INT64_MIN && route.until_ns == INT64_MAX);
-        if (strategy.kind != BK_COUNT)
+        if (strategy.kind != BK_KIND_COUNT)
             assert_true(route.sequence_low == 0 && route.sequence_high == UINT64_MAX);
         assert_same_within(&draw, &strategy, &key, &route);
         assert_other_beyond(&strategy, &key, &row, &route);
@@ -192,7 +192,7 @@ static void test_route_count_is_the_sequence_divided(void **state)
         uint64_t rows = 1 + draw_size(&draw) % UINT64_MAX;
         struct bk_row row = draw_row(&draw);
         struct bk_strategy strategy;
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_strategy_count(rows, &strategy), BK_OK);
         assert_int_equal(bk_route(&strategy, NULL, &row, &route), BK_OK);
         uint64_t bucket = row.sequence / rows;
@@ -207,7 +207,7 @@ static void test_route_count_is_the_sequence_divided(void **state)
     }
     /* The only setting whose buckets would overflow int64: the last bucket takes all rows above it. */
     struct bk_strategy single;
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_strategy_count(1, &single), BK_OK);
     struct bk_row row = {.sequence = UINT64_MAX};
     assert_int_equal(bk_route(&single, NULL, &row, &route), BK_OK);
@@ -519,7 +519,7 @@ static void test_advance_stateless_kinds_change_nothing(void **state)
     struct draw draw = {11};
     for (int i = 0; i < 20000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
-        if (bk_kind_fires(strategy.kind) || strategy.kind == BK_COUNT)
+        if (bk_kind_fires(strategy.kind) || strategy.kind == BK_KIND_COUNT)
             continue;
         struct bk_key_state key = draw_state(&draw, &strategy), before = key;
         struct bk_row row = draw_row(&draw);
@@ -540,7 +540,7 @@ static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *ti
     size_t i = 0;
     while (i < ROWS) {
         struct bk_row row = {times_ns[i], i, ids[i], bytes[i]};
-        struct bk_route route;
+        struct bk_placement route;
         assert_int_equal(bk_route(strategy, &key, &row, &route), BK_OK);
         size_t end = bk_first_firing(strategy, ids, bytes, i, ROWS);
         for (; i < end && times_ns[i] < route.until_ns && i < route.sequence_high; i++)

@@ -27,44 +27,44 @@ static const struct known {
     const char *text;
     struct bk_setting setting;
 } known[] = {
-    {"kind = unbucketed\n", {.strategy.kind = BK_UNBUCKETED}},
+    {"kind = unbucketed\n", {.strategy.kind = BK_KIND_UNBUCKETED}},
     {"kind = time\nwindow = 36h\nepoch = 1969-12-31T23:59:59.5Z\nread.plan = parallel\nread.at_once = 4\n"
      "read.remember_empty = true\nread.late = 0s\n",
-     {.strategy = {BK_TIME, .of.time = {BK_CALENDAR_NONE, DAY_NS * 3 / 2, -SECOND_NS / 2}},
+     {.strategy = {BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, DAY_NS * 3 / 2, -SECOND_NS / 2}},
       .read_plan = BK_PLAN_PARALLEL,
       .read_at_once = 4,
       .read_remember_empty = true}},
-    {"kind = time\ncalendar = month\n", {.strategy = {BK_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}}}},
+    {"kind = time\ncalendar = month\n", {.strategy = {BK_KIND_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}}}},
     {"kind = count\nrows = 5000\ncounter = external\nmax_age = 7d\n",
-     {.strategy = {BK_COUNT, .of.count = {5000}, .max_age_ns = 7 * DAY_NS}}},
+     {.strategy = {BK_KIND_COUNT, .of.count = {5000}, .max_age_ns = 7 * DAY_NS}}},
     {"kind = count\nrows = 1\ncounter = lease\nbatch = 100\n",
-     {.strategy = {BK_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE, .lease_rows = 100}},
+     {.strategy = {BK_KIND_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE, .lease_rows = 100}},
     {"kind = count\nrows = 18446744073709551615\ncounter = scan\nevery_rows = 7\nevery_time = 1m\n",
-     {.strategy = {BK_COUNT, .of.count = {UINT64_MAX}},
+     {.strategy = {BK_KIND_COUNT, .of.count = {UINT64_MAX}},
       .source = BK_SOURCE_SCAN,
       .every_rows = 7,
       .every_ns = 60 * SECOND_NS}},
     {"kind = probabilistic\nbits = 9\nthreshold = 40\ncoordination = single\ncounter = rmw\n",
-     {.strategy = {BK_PROBABILISTIC, .of.probabilistic = {9, 0, 0, 40}}}},
+     {.strategy = {BK_KIND_PROBABILISTIC, .of.probabilistic = {9, 0, 0, 40}}}},
     {"kind = probabilistic\nchance = 1/300\nthreshold = 40\ncoordination = guarded\ngrant = 10s\n",
-     {.strategy = {BK_PROBABILISTIC, .of.probabilistic = {0, 1, 300, 40}},
+     {.strategy = {BK_KIND_PROBABILISTIC, .of.probabilistic = {0, 1, 300, 40}},
       .coordination = BK_GUARDED,
-      .counter = BK_COUNTER_COLUMN,
+      .counter = BK_COUNTER_NATIVE,
       .grant_ns = 10 * SECOND_NS}},
     {"kind = probabilistic\nbits = 0\nthreshold = 1\ncoordination = locked\ncounter = lwt\n"
      "lock.lasts = 5s\nlock.backoff = 100ms\n",
-     {.strategy = {BK_PROBABILISTIC, .of.probabilistic = {0, 0, 0, 1}},
+     {.strategy = {BK_KIND_PROBABILISTIC, .of.probabilistic = {0, 0, 0, 1}},
       .coordination = BK_LOCKED,
       .counter = BK_COUNTER_LWT,
       .lock_lasts_ns = 5 * SECOND_NS,
       .lock_backoff_ns = SECOND_NS / 10}},
     {"kind = hash\nbuckets = 64\nread.plan = lazy\n",
-     {.strategy = {BK_HASH, .of.hash = {64}}, .read_plan = BK_PLAN_LAZY}},
+     {.strategy = {BK_KIND_HASH, .of.hash = {64}}, .read_plan = BK_PLAN_LAZY}},
     {"kind = weighted\nbytes = 512KB\nthreshold = 200\ncoordination = three-state\ncounter = counter\n"
      "lead = 0s\n",
-     {.strategy = {BK_WEIGHTED, .of.weighted = {512000, 200}},
+     {.strategy = {BK_KIND_WEIGHTED, .of.weighted = {512000, 200}},
       .coordination = BK_THREE_STATE,
-      .counter = BK_COUNTER_COLUMN}},
+      .counter = BK_COUNTER_NATIVE}},
 };
 #define KNOWN_COUNT (sizeof known / sizeof *known)
 
@@ -154,11 +154,11 @@ static struct bk_setting draw_fires(struct draw *draw, bool is_weighted)
     struct bk_setting setting;
     memset(&setting, 0, sizeof setting);
     if (is_weighted) {
-        setting.strategy.kind = BK_WEIGHTED;
+        setting.strategy.kind = BK_KIND_WEIGHTED;
         setting.strategy.of.weighted.bytes = wide(draw) | 1;
         setting.strategy.of.weighted.threshold = wide(draw) | 1;
     } else {
-        setting.strategy.kind = BK_PROBABILISTIC;
+        setting.strategy.kind = BK_KIND_PROBABILISTIC;
         setting.strategy.of.probabilistic.threshold = wide(draw) | 1;
         if (draw_below(draw, 2) == 0) {
             setting.strategy.of.probabilistic.chance_denominator = wide(draw) | 1;
@@ -170,7 +170,7 @@ static struct bk_setting draw_fires(struct draw *draw, bool is_weighted)
     }
     setting.coordination = (enum bk_coordination)draw_below(draw, 4);
     setting.counter =
-        setting.coordination == BK_GUARDED ? BK_COUNTER_COLUMN : (enum bk_counter)draw_below(draw, 3);
+        setting.coordination == BK_GUARDED ? BK_COUNTER_NATIVE : (enum bk_counter)draw_below(draw, 3);
     setting.lead_ns = setting.coordination == BK_THREE_STATE ? positive(draw) : 0;
     setting.lock_lasts_ns = setting.coordination == BK_LOCKED ? positive(draw) : 0;
     setting.lock_backoff_ns = setting.coordination == BK_LOCKED ? positive(draw) : 0;
@@ -182,12 +182,12 @@ static struct bk_setting draw_fires(struct draw *draw, bool is_weighted)
 static struct bk_setting draw_setting(struct draw *draw)
 {
     struct bk_setting setting;
-    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+    enum bk_kind kind = (enum bk_kind)draw_below(draw, BK_KINDS);
     if (bk_kind_fires(kind))
-        return draw_fires(draw, kind == BK_WEIGHTED);
+        return draw_fires(draw, kind == BK_KIND_WEIGHTED);
     memset(&setting, 0, sizeof setting);
     setting.strategy.kind = kind;
-    if (kind == BK_TIME) {
+    if (kind == BK_KIND_TIME) {
         setting.strategy.of.time.calendar = (enum bk_calendar)draw_below(draw, 5);
         if (setting.strategy.of.time.calendar == BK_CALENDAR_NONE) {
             setting.strategy.of.time.window_ns = positive(draw);
@@ -196,14 +196,14 @@ static struct bk_setting draw_setting(struct draw *draw)
         }
         setting.read_remember_empty = draw_below(draw, 2) == 0;
         setting.read_late_ns = setting.read_remember_empty ? positive(draw) : 0;
-    } else if (kind == BK_COUNT) {
+    } else if (kind == BK_KIND_COUNT) {
         setting.strategy.of.count.rows = wide(draw) | 1;
         setting.source = (enum bk_source)draw_below(draw, BK_SOURCE_MEMORY + 1);
         bool counts = setting.source == BK_SOURCE_INCREMENTAL || setting.source == BK_SOURCE_SCAN;
         setting.lease_rows = setting.source == BK_SOURCE_LEASE ? wide(draw) | 1 : 0;
         setting.every_rows = counts ? wide(draw) | 1 : 0;
         setting.every_ns = counts && draw_below(draw, 2) == 0 ? positive(draw) : 0;
-    } else if (kind == BK_HASH) {
+    } else if (kind == BK_KIND_HASH) {
         setting.strategy.of.hash.buckets = (uint32_t)(1 + draw_below(draw, BK_BUCKETS_MAX));
     }
     setting.read_plan = (enum bk_plan)draw_below(draw, BK_PLAN_PARALLEL + 1);
@@ -453,7 +453,7 @@ static void test_setting_that_could_not_be_read_back_is_not_written(void **state
         assert_int_equal(bk_strategy_print(&setting, text, sizeof text, NULL), BK_ERROR_SETTING);
         assert_string_equal(text, "");
     }
-    struct bk_setting unsound = {.strategy = {.kind = BK_HASH}};
+    struct bk_setting unsound = {.strategy = {.kind = BK_KIND_HASH}};
     assert_int_equal(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_BUCKETS);
     unsound.strategy.kind = (enum bk_kind)77;
     assert_int_equal(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_KIND);
@@ -468,14 +468,14 @@ static void test_setting_gives_an_agent_its_config(void **state)
         struct bk_agent_config config = bk_setting_agent_config(&setting);
         config.agent_id = 1;
         config.clock_bound_ns = 1;
-        bool is_aged_count = setting.strategy.kind == BK_COUNT && setting.strategy.max_age_ns != 0;
+        bool is_aged_count = setting.strategy.kind == BK_KIND_COUNT && setting.strategy.max_age_ns != 0;
         assert_int_equal(bk_agent_check(&config), is_aged_count ? BK_ERROR_AGE : BK_OK);
     }
     struct bk_setting setting = setting_of(&known[8]);
     struct bk_agent_config config = bk_setting_agent_config(&setting);
     assert_int_equal(config.lock_lasts_ns, 5 * SECOND_NS);
     assert_int_equal(config.counter, BK_COUNTER_LWT);
-    assert_int_equal(bk_setting_agent_config(NULL).strategy.kind, BK_UNBUCKETED);
+    assert_int_equal(bk_setting_agent_config(NULL).strategy.kind, BK_KIND_UNBUCKETED);
     setting = setting_of(&known[5]);
     config = bk_setting_agent_config(&setting);
     assert_int_equal(config.every_rows, 7);

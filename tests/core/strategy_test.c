@@ -26,10 +26,10 @@ static void test_strategy_sound_settings_are_kept(void **state)
     (void)state;
     struct bk_strategy made = soiled();
     assert_int_equal(bk_strategy_unbucketed(&made), BK_OK);
-    assert_int_equal(made.kind, BK_UNBUCKETED);
+    assert_int_equal(made.kind, BK_KIND_UNBUCKETED);
 
     assert_int_equal(bk_strategy_time(1000, INT64_MIN, &made), BK_OK);
-    assert_int_equal(made.kind, BK_TIME);
+    assert_int_equal(made.kind, BK_KIND_TIME);
     assert_int_equal(made.of.time.calendar, BK_CALENDAR_NONE);
     assert_int_equal(made.of.time.window_ns, 1000);
     assert_int_equal(made.of.time.epoch_ns, INT64_MIN);
@@ -38,35 +38,35 @@ static void test_strategy_sound_settings_are_kept(void **state)
 
     for (int unit = BK_CALENDAR_HOUR; unit <= BK_CALENDAR_MONTH; unit++) {
         assert_int_equal(bk_strategy_calendar((enum bk_calendar)unit, &made), BK_OK);
-        assert_int_equal(made.kind, BK_TIME);
+        assert_int_equal(made.kind, BK_KIND_TIME);
         assert_int_equal(made.of.time.calendar, unit);
     }
     assert_int_equal(bk_strategy_count(UINT64_MAX, &made), BK_OK);
-    assert_int_equal(made.kind, BK_COUNT);
+    assert_int_equal(made.kind, BK_KIND_COUNT);
     assert_true(made.of.count.rows == UINT64_MAX);
     assert_int_equal(bk_strategy_count(1, &made), BK_OK);
 
     for (uint32_t bits = 0; bits <= BK_BITS_MAX; bits++) {
         assert_int_equal(bk_strategy_probabilistic(bits, bits + 1, &made), BK_OK);
-        assert_int_equal(made.kind, BK_PROBABILISTIC);
+        assert_int_equal(made.kind, BK_KIND_PROBABILISTIC);
         assert_int_equal(made.of.probabilistic.bits, bits);
         assert_int_equal(made.of.probabilistic.chance_denominator, 0);
         assert_int_equal(made.of.probabilistic.threshold, bits + 1);
     }
     assert_int_equal(bk_strategy_probabilistic_chance(UINT64_MAX, UINT64_MAX, UINT64_MAX, &made), BK_OK);
-    assert_int_equal(made.kind, BK_PROBABILISTIC);
+    assert_int_equal(made.kind, BK_KIND_PROBABILISTIC);
     assert_true(made.of.probabilistic.chance_numerator == UINT64_MAX);
     assert_true(made.of.probabilistic.chance_denominator == UINT64_MAX);
     assert_true(made.of.probabilistic.threshold == UINT64_MAX);
     assert_int_equal(bk_strategy_probabilistic_chance(1, 300, 1, &made), BK_OK);
 
     assert_int_equal(bk_strategy_hash(1, &made), BK_OK);
-    assert_int_equal(made.kind, BK_HASH);
+    assert_int_equal(made.kind, BK_KIND_HASH);
     assert_int_equal(bk_strategy_hash(BK_BUCKETS_MAX, &made), BK_OK);
     assert_int_equal(made.of.hash.buckets, BK_BUCKETS_MAX);
 
     assert_int_equal(bk_strategy_weighted(512000, 40, &made), BK_OK);
-    assert_int_equal(made.kind, BK_WEIGHTED);
+    assert_int_equal(made.kind, BK_KIND_WEIGHTED);
     assert_true(made.of.weighted.bytes == 512000 && made.of.weighted.threshold == 40);
     assert_int_equal(bk_strategy_weighted(UINT64_MAX, UINT64_MAX, &made), BK_OK);
     assert_true(made.of.weighted.bytes == UINT64_MAX && made.of.weighted.threshold == UINT64_MAX);
@@ -96,38 +96,38 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
         enum bk_status wanted;
         switch (i % 6) {
         case 0:
-            filled.kind = BK_TIME;
+            filled.kind = BK_KIND_TIME;
             filled.of.time.window_ns = (int64_t)a;
             filled.of.time.epoch_ns = (int64_t)b;
             wanted = bk_strategy_time((int64_t)a, (int64_t)b, &made);
             break;
         case 1:
-            filled.kind = BK_COUNT;
+            filled.kind = BK_KIND_COUNT;
             filled.of.count.rows = c;
             wanted = bk_strategy_count(c, &made);
             break;
         case 2:
-            filled.kind = BK_PROBABILISTIC;
+            filled.kind = BK_KIND_PROBABILISTIC;
             filled.of.probabilistic.bits = (uint32_t)(a % 64);
             filled.of.probabilistic.threshold = c;
             wanted = bk_strategy_probabilistic((uint32_t)(a % 64), c, &made);
             break;
         case 3:
             b += b == 0; /* without a denominator the bits apply */
-            filled.kind = BK_PROBABILISTIC;
+            filled.kind = BK_KIND_PROBABILISTIC;
             filled.of.probabilistic.chance_numerator = a;
             filled.of.probabilistic.chance_denominator = b;
             filled.of.probabilistic.threshold = c;
             wanted = bk_strategy_probabilistic_chance(a, b, c, &made);
             break;
         case 4:
-            filled.kind = BK_WEIGHTED;
+            filled.kind = BK_KIND_WEIGHTED;
             filled.of.weighted.bytes = b % 3;
             filled.of.weighted.threshold = c;
             wanted = bk_strategy_weighted(b % 3, c, &made);
             break;
         default:
-            filled.kind = BK_HASH;
+            filled.kind = BK_KIND_HASH;
             filled.of.hash.buckets = (uint32_t)a;
             wanted = bk_strategy_hash((uint32_t)a, &made);
         }
@@ -135,9 +135,9 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
         if (wanted == BK_OK)
             assert_int_equal(bk_strategy_check(&made), BK_OK);
     }
-    filled = (struct bk_strategy){.kind = BK_TIME, .of.time = {(enum bk_calendar)5, 1000, 0}};
+    filled = (struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {(enum bk_calendar)5, 1000, 0}};
     assert_int_equal(bk_strategy_check(&filled), BK_ERROR_CALENDAR);
-    filled = (struct bk_strategy){.kind = BK_KIND_COUNT};
+    filled = (struct bk_strategy){.kind = BK_KINDS};
     assert_int_equal(bk_strategy_check(&filled), BK_ERROR_KIND);
     filled.kind = (enum bk_kind)INT32_MAX;
     assert_int_equal(bk_strategy_check(&filled), BK_ERROR_KIND);
@@ -149,9 +149,9 @@ static void test_strategy_names_and_texts_are_total(void **state)
 {
     (void)state;
     static const char *const names[] = {"unbucketed", "time", "count", "probabilistic", "hash", "weighted"};
-    for (int kind = 0; kind < BK_KIND_COUNT; kind++)
+    for (int kind = 0; kind < BK_KINDS; kind++)
         assert_string_equal(bk_kind_name((enum bk_kind)kind), names[kind]);
-    assert_string_equal(bk_kind_name(BK_KIND_COUNT), "unknown");
+    assert_string_equal(bk_kind_name(BK_KINDS), "unknown");
     assert_string_equal(bk_kind_name((enum bk_kind)INT32_MAX), "unknown");
     for (int a = BK_OK; a <= BK_ERROR_CHECKPOINT; a++) {
         const char *text = bk_status_text((enum bk_status)a);

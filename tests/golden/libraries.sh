@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Downloads libfyaml, libjansson, zlib and libzstd of another architecture into a separate folder, without
+# Downloads the libraries that the simulator needs, of another architecture, into a separate folder, without
 # changing the system.
 #   libraries.sh ARCHITECTURE FOLDER      arm64, s390x, ... as dpkg names it; FOLDER then has usr/include and usr/lib
 # The packages come from the system's own sources, through apt with lists and a cache inside the folder: about
@@ -8,9 +8,10 @@
 set -euo pipefail
 
 architecture=$1 folder=$2
-compgen -G "$folder/usr/lib/*/pkgconfig/libzstd.pc" >/dev/null && exit 0
+names=(libfyaml-dev libjansson-dev zlib1g-dev libzstd-dev libbz2-dev liblzma-dev liblz4-dev)
+compgen -G "$folder/usr/lib/*/pkgconfig/liblzma.pc" >/dev/null && exit 0
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-    echo "libraries.sh: no apt on this system; put libfyaml, libjansson, zlib and libzstd for $architecture into $folder" >&2
+    echo "libraries.sh: no apt on this system; put ${names[*]} for $architecture into $folder" >&2
     exit 3
 fi
 work=$folder.part
@@ -22,10 +23,10 @@ apt=(apt-get -q -o "APT::Architecture=$architecture" -o "APT::Architectures::=$a
      -o "Dir::State::Lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache"
      -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
 # A source may lack this architecture without being needed, so only the download decides.
-if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download libfyaml-dev libjansson-dev zlib1g-dev libzstd-dev; }) \
+if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download "${names[@]}"; }) \
         >"$work/log" 2>&1; then
     tail -n 5 "$work/log" >&2
-    echo "libraries.sh: apt lacks libfyaml-dev, libjansson-dev, zlib1g-dev or libzstd-dev for $architecture; fix the error above" >&2
+    echo "libraries.sh: apt lacks one of ${names[*]} for $architecture; fix the error above" >&2
     exit 3
 fi
 for package in "$work"/packages/*.deb; do

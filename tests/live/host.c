@@ -156,7 +156,7 @@ static void carry_out(struct host *host)
         note_effect(host, &action, &answer);
         int64_t now_ns = live_now_ns();
         note_outcome(host, now_ns, &action, &answer);
-        bk_agent_outcome(host->agent, clock_of(host, now_ns), action.ticket, &answer.outcome);
+        bk_agent_report(host->agent, clock_of(host, now_ns), action.ticket, &answer.outcome);
         take_actions(host);
     }
 }

@@ -18,7 +18,7 @@ struct live_store {
 struct live_answer {
     struct bk_outcome outcome;
     bool took_effect;
-    int64_t effect_ns, state[BK_COLUMN_COUNT];
+    int64_t effect_ns, state[BK_COLUMNS];
     uint64_t filled; /* READ_ROWS: buckets with rows */
 };
 

@@ -107,7 +107,7 @@ static void bind(struct live_store *store, sqlite3_stmt *statement, const struct
 {
     static const char *const columns[] = {":c0", ":c1", ":c2", ":c3"}, *const expected[] = {":e0", ":e1",
                                                                                             ":e2", ":e3"};
-    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (int i = 0; i < BK_COLUMNS; i++) {
         set(statement, columns[i], action->columns[i]);
         set(statement, expected[i], action->expected[i]);
     }
@@ -146,7 +146,7 @@ static int run(struct live_store *store, int which, const struct bk_action *acti
 static struct bk_outcome read(struct live_store *store, const struct bk_action *action, uint64_t *filled)
 {
     struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
-    int64_t values[BK_COLUMN_COUNT] = {0};
+    int64_t values[BK_COLUMNS] = {0};
     int64_t low = action->step.bucket_low, high = action->step.bucket_high;
     if (action->kind != BK_ACT_READ_ROWS)
         low = high = action->bucket;
@@ -165,9 +165,7 @@ static struct bk_outcome read(struct live_store *store, const struct bk_action *
         } else if (action->kind == BK_ACT_READ_COUNTER) {
             outcome.counter = values[0];
         } else {
-            outcome.mask = rows == 0                           ? 0
-                           : action->kind == BK_ACT_READ_START ? 1u
-                                                               : (1u << BK_COLUMN_COUNT) - 1;
+            outcome.mask = rows == 0 ? 0 : action->kind == BK_ACT_READ_START ? 1u : (1u << BK_COLUMNS) - 1;
         }
     }
     if (outcome.mask != 0)
@@ -190,7 +188,7 @@ static bool write(struct live_store *store, const struct bk_action *action, stru
         ok = rows >= 0;
         if ((is_lock || is_state) && !answer->took_effect) {
             answer->outcome.kind = BK_OUTCOME_NOT_APPLIED;
-            answer->outcome.mask = rows <= 0 ? 0 : is_lock ? 3u : (1u << BK_COLUMN_COUNT) - 1;
+            answer->outcome.mask = rows <= 0 ? 0 : is_lock ? 3u : (1u << BK_COLUMNS) - 1;
             memcpy(answer->outcome.columns, answer->state, sizeof answer->state);
         }
     }

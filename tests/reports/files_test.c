@@ -81,22 +81,6 @@ static bool holds(const char *data, size_t size, const char *text)
     return false;
 }
 
-static void test_format_names_are_parsed(void **state)
-{
-    (void)state;
-    enum report_format format;
-    assert_true(report_format_parse("png", &format));
-    assert_int_equal(format, REPORT_PNG);
-    assert_true(report_format_parse("svg", &format));
-    assert_int_equal(format, REPORT_SVG);
-    assert_true(report_format_parse("pdf", &format));
-    assert_int_equal(format, REPORT_PDF);
-    assert_false(report_format_parse("PNG", &format));
-    assert_false(report_format_parse("html", &format));
-    assert_false(report_format_parse("", &format));
-    assert_false(report_format_parse(NULL, &format));
-}
-
 static void test_files_written_twice_have_the_same_bytes(void **state)
 {
     (void)state;
@@ -111,7 +95,7 @@ static void test_files_written_twice_have_the_same_bytes(void **state)
         for (size_t turn = 0; turn < 2; turn++) {
             struct report_files files;
             struct sim_error error;
-            assert_true(report_write(result, (enum report_format)format, place.inner, &files, &error));
+            assert_true(report_write(result, NULL, (enum report_format)format, place.inner, &files, &error));
             assert_int_equal(files.count, REPORT_KIND_COUNT);
             assert_int_equal(entries(place.inner, false), REPORT_KIND_COUNT);
             for (size_t i = 0; i < files.count; i++) {
@@ -139,7 +123,7 @@ static void test_file_of_each_format_carries_size_and_date_of_the_run(void **sta
     struct lab_result *result = fixture_case(5);
     result->start_ns = -1; /* a nanosecond before 1970: the date is rounded down */
     struct report_files files;
-    assert_true(report_write(result, REPORT_PDF, place.inner, &files, NULL));
+    assert_true(report_write(result, NULL, REPORT_PDF, place.inner, &files, NULL));
     size_t size;
     char *data = read_file(files.paths[0], &size);
     assert_true(holds(data, size, "%PDF-1."));
@@ -152,12 +136,12 @@ static void test_file_of_each_format_carries_size_and_date_of_the_run(void **sta
     assert_true(holds(data, size, "/Title (Rows per partition: one-partition-of-one-row)"));
     free(data);
     report_files_free(&files);
-    assert_true(report_write(result, REPORT_PNG, place.inner, &files, NULL));
+    assert_true(report_write(result, NULL, REPORT_PNG, place.inner, &files, NULL));
     data = read_file(files.paths[0], &size);
     assert_memory_equal(data, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x06\x40", 20); /* 1600 pixels wide */
     free(data);
     report_files_free(&files);
-    assert_true(report_write(result, REPORT_SVG, place.inner, &files, NULL));
+    assert_true(report_write(result, NULL, REPORT_SVG, place.inner, &files, NULL));
     data = read_file(files.paths[0], &size);
     assert_true(holds(data, size, "<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert_false(holds(data, size, "href=\"#surface"));
@@ -183,7 +167,7 @@ static void test_name_of_a_scenario_becomes_a_plain_file_name(void **state)
         char expected[256];
         snprintf(expected, sizeof expected, "%s/%s", place.inner, cases[i].file);
         struct report_files files;
-        assert_true(report_write(result, REPORT_SVG, place.inner, &files, NULL));
+        assert_true(report_write(result, NULL, REPORT_SVG, place.inner, &files, NULL));
         assert_int_equal(files.count, 6);
         assert_string_equal(files.paths[0], expected);
         report_files_free(&files);
@@ -199,7 +183,7 @@ static void test_result_with_nothing_to_show_writes_nothing(void **state)
     open_place(&place);
     struct lab_result *result = fixture_case(7);
     struct report_files files;
-    assert_true(report_write(result, REPORT_PNG, place.inner, &files, NULL));
+    assert_true(report_write(result, NULL, REPORT_PNG, place.inner, &files, NULL));
     assert_int_equal(files.count, 0);
     assert_int_equal(entries(place.folder, false), 0);
     report_files_free(&files);
@@ -227,7 +211,7 @@ static void test_disk_full_at_any_step_leaves_no_half_file(void **state)
         struct report_files files;
         struct sim_error error = {0};
         disk_calls_left = n;
-        const bool ok = report_write(result, REPORT_SVG, place.inner, &files, &error);
+        const bool ok = report_write(result, NULL, REPORT_SVG, place.inner, &files, &error);
         const bool is_met = disk_calls_left < 0;
         disk_calls_left = -1;
         if (ok) {
@@ -261,7 +245,7 @@ static void test_file_that_cannot_grow_leaves_the_old_one(void **state)
     open_place(&place);
     struct lab_result *result = fixture_case(5);
     struct report_files files;
-    assert_true(report_write(result, REPORT_PNG, place.folder, &files, NULL));
+    assert_true(report_write(result, NULL, REPORT_PNG, place.folder, &files, NULL));
     size_t size;
     char *before = read_file(files.paths[0], &size);
     signal(SIGXFSZ, SIG_IGN);
@@ -271,7 +255,7 @@ static void test_file_that_cannot_grow_leaves_the_old_one(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     struct report_files none;
     struct sim_error error = {0};
-    bool ok = report_write(result, REPORT_PNG, place.folder, &none, &error);
+    bool ok = report_write(result, NULL, REPORT_PNG, place.folder, &none, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
     assert_false(ok);
     assert_environment(&error, "cannot write: File too large");
@@ -300,19 +284,19 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
     fclose(file);
     struct report_files files;
     struct sim_error error = {0};
-    assert_false(report_write(result, REPORT_SVG, path, &files, &error));
+    assert_false(report_write(result, NULL, REPORT_SVG, path, &files, &error));
     assert_environment(&error,
                        "a-file: cannot make the folder: Not a directory; move the existing file away");
     snprintf(path, sizeof path, "%s/a-file/below", place.folder);
-    assert_false(report_write(result, REPORT_SVG, path, &files, &error));
+    assert_false(report_write(result, NULL, REPORT_SVG, path, &files, &error));
     assert_environment(&error, "below: cannot make the folder: Not a directory");
-    assert_false(report_write(result, REPORT_SVG, "/proc/nothing/here", &files, &error));
+    assert_false(report_write(result, NULL, REPORT_SVG, "/proc/nothing/here", &files, &error));
     assert_environment(&error, "/proc/nothing/here: cannot make the folder: ");
     assert_int_equal(entries(place.folder, false), 1);
     /* A folder has the name that a chart should get. */
     snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.svg", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_false(report_write(result, REPORT_SVG, place.folder, &files, &error));
+    assert_false(report_write(result, NULL, REPORT_SVG, place.folder, &files, &error));
     assert_environment(&error, "rows.svg: cannot open: Is a directory; move the existing file away");
     assert_int_equal(entries(place.folder, false), 2);
     lab_result_destroy(result);
@@ -322,7 +306,6 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format_names_are_parsed),
         cmocka_unit_test(test_files_written_twice_have_the_same_bytes),
         cmocka_unit_test(test_file_of_each_format_carries_size_and_date_of_the_run),
         cmocka_unit_test(test_name_of_a_scenario_becomes_a_plain_file_name),

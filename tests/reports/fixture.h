@@ -17,7 +17,7 @@
 
 #include "lab/result.h"
 #include "reports/chart.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 #include "reports/model.h"
 #include "reports/scale.h"
 #include "reports/scene.h"
@@ -78,28 +78,8 @@ void fixture_views_begin(struct lab_strategy_result *strategy, const char *key, 
 enum { FIXTURE_VIEWS_COUNT = 13 };
 struct lab_result *fixture_views_case(size_t index);
 
-/* Curves of every special kind, for the tests and the gallery. */
-enum { FIXTURE_CURVES_COUNT = 16, FIXTURE_POINTS_MAX = 1000 };
-
-/* Contains pointers into itself, so it must not be copied. */
-struct fixture_curves {
-    struct report_curves curves;
-    struct report_curve series[REPORT_CURVES_MAX];
-    struct report_curves_point points[REPORT_CURVES_MAX][FIXTURE_POINTS_MAX];
-    struct report_rule rules[REPORT_RULES_MAX];
-};
-
-/* Case 0 to FIXTURE_CURVES_COUNT - 1. */
-void fixture_curves(size_t index, struct fixture_curves *out);
-/* Begins without curves and rules, on linear axes of plain numbers. */
-void fixture_curves_begin(struct fixture_curves *out);
-void fixture_curves_add(struct fixture_curves *fixture, const char *label);
-/* Adds a point to the last curve. */
-void fixture_curves_point(struct fixture_curves *fixture, double x, double low, double y, double high);
-void fixture_curves_rule(struct fixture_curves *fixture, double at, const char *label);
-
-/* Heat maps and fronts of every special kind, for the tests and the gallery. */
-enum { FIXTURE_FRONT_COUNT = 9, FIXTURE_LABEL_SIZE = 160 };
+/* Fronts of every special kind, for the tests and the gallery. */
+enum { FIXTURE_FRONT_COUNT = 8, FIXTURE_LABEL_SIZE = 160 };
 
 /* Contains pointers into itself, so it must not be copied. */
 struct fixture_front {
@@ -109,9 +89,9 @@ struct fixture_front {
 };
 
 void fixture_front(size_t index, struct fixture_front *out);
-/* Begins without points: log x axis, linear y axis. */
+/* Begins without points. */
 void fixture_front_begin(struct fixture_front *out);
-void fixture_front_add(struct fixture_front *fixture, const char *label, double x, double y,
+void fixture_front_add(struct fixture_front *fixture, const char *label, double cost, double bytes,
                        bool is_on_front);
 
 /* Hand-made results with reads of all sorts. */
@@ -155,7 +135,7 @@ void fixture_says(const char *text, const char *part, bool says);
 int fixture_typesetter_begin(void **state);
 int fixture_typesetter_end(void **state);
 
-/* The charts of all cases: all kinds of charts of the results, views, curves, heat maps and fronts. */
+/* The charts of all cases: all kinds of charts of the results, views and fronts. */
 size_t fixture_pages_count(void);
 /* Allocates only in the arena. Asserts on failure. */
 struct report_chart *fixture_pages_chart(size_t index, struct report_arena *arena);

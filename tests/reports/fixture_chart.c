@@ -385,7 +385,7 @@ enum { RESULTS = FIXTURE_COUNT + FIXTURE_VIEWS_COUNT };
 
 size_t fixture_pages_count(void)
 {
-    return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_FRONT_COUNT;
+    return RESULTS * REPORT_KIND_COUNT + FIXTURE_FRONT_COUNT;
 }
 
 /* The last result is cached, since its charts are requested one after the other. */
@@ -403,24 +403,13 @@ static const struct lab_result *result_of(size_t which)
 
 struct report_chart *fixture_pages_chart(size_t index, struct report_arena *arena)
 {
-    static struct fixture_curves curves;
     static struct fixture_front front;
     if (index < RESULTS * REPORT_KIND_COUNT) {
         const enum report_kind kind = (enum report_kind)(index % REPORT_KIND_COUNT);
         return report_chart_make(result_of(index / REPORT_KIND_COUNT), kind, arena);
     }
-    index -= RESULTS * REPORT_KIND_COUNT;
-    struct report_chart *chart = report_take(arena, 1, sizeof *chart);
-    if (index < FIXTURE_CURVES_COUNT) {
-        chart->name = "curves";
-        fixture_curves(index, &curves);
-        report_curves_fill(&curves.curves, arena, chart);
-    } else {
-        chart->name = "front";
-        fixture_front(index - FIXTURE_CURVES_COUNT, &front);
-        report_front_fill(&front.front, arena, chart);
-    }
-    return chart;
+    fixture_front(index - RESULTS * REPORT_KIND_COUNT, &front);
+    return report_front_make(&front.front, arena);
 }
 
 void fixture_lay_out(const struct lab_result *result, enum report_kind kind, double width,

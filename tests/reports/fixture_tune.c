@@ -31,12 +31,11 @@ static void fill_front(struct fixture_front *out, size_t count)
         out->points[i].high = y + 0.005 + behind / 8;
     }
     out->front.has_recommended = count > 3;
-    out->front.recommended = count > 3 ? 3 : 0;
 }
 
 void fixture_front(size_t index, struct fixture_front *out)
 {
-    static const size_t counts[FIXTURE_FRONT_COUNT] = {5, 1, 60, REPORT_FRONT_MAX, 3, 8, 2, 4, 12};
+    static const size_t counts[FIXTURE_FRONT_COUNT] = {5, 1, 60, REPORT_FRONT_MAX, 3, 8, 2, 12};
     assert(index < FIXTURE_FRONT_COUNT);
     fixture_front_begin(out);
     fill_front(out, counts[index]);
@@ -45,14 +44,13 @@ void fixture_front(size_t index, struct fixture_front *out)
         out->front.has_recommended = true;
         break;
     case 4: /* 0 and the largest value in both */
-        out->front.y.scale = REPORT_LOG;
-        out->points[0].x = out->points[0].y = out->points[0].low = 0;
+        out->points[0].cost = out->points[0].bytes = out->points[0].low = 0;
         out->points[0].is_on_front = out->points[1].is_on_front = out->points[2].is_on_front = true;
-        out->points[1].x = 0;
-        out->points[1].y = out->points[1].high = out->points[1].low = 1e9;
+        out->points[1].cost = 0;
+        out->points[1].bytes = out->points[1].high = out->points[1].low = 1e9;
         out->points[0].high = 1;
-        out->points[2].x = 1e9;
-        out->points[2].y = out->points[2].low = out->points[2].high = 0;
+        out->points[2].cost = 1e9;
+        out->points[2].bytes = out->points[2].low = out->points[2].high = 0;
         break;
     case 5: /* all points at one place */
         for (size_t i = 0; i < out->front.count; i++) {
@@ -65,13 +63,6 @@ void fixture_front(size_t index, struct fixture_front *out)
         out->points[1].is_on_front = false;
         out->front.has_recommended = true;
         break;
-    case 7: /* without names */
-        for (size_t i = 0; i < out->front.count; i++) {
-            out->points[i].label = i % 2 == 0 ? "" : NULL;
-        }
-        out->front.title = out->front.subtitle = out->front.foot = NULL;
-        out->front.has_recommended = true;
-        break;
     default:
         break;
     }
@@ -80,20 +71,15 @@ void fixture_front(size_t index, struct fixture_front *out)
 void fixture_front_begin(struct fixture_front *out)
 {
     memset(out, 0, sizeof *out);
-    out->front.title = "What the candidates cost and buy";
-    out->front.subtitle = "24 seeds each";
-    out->front.foot = "bars: 95 % confidence";
-    out->front.x =
-        (struct report_curves_axis){"counter increments per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG};
-    out->front.y = (struct report_curves_axis){"spread of rows", REPORT_UNIT_SHARE, REPORT_LINEAR};
-    out->front.points = out->points;
+    out->front = (struct report_front){.scenario = "candidates", .points = out->points};
 }
 
-void fixture_front_add(struct fixture_front *fixture, const char *label, double x, double y, bool is_on_front)
+void fixture_front_add(struct fixture_front *fixture, const char *label, double cost, double bytes,
+                       bool is_on_front)
 {
     const size_t index = fixture->front.count++;
     assert(index < REPORT_FRONT_MAX);
     snprintf(fixture->labels[index], FIXTURE_LABEL_SIZE, "%s", label);
     fixture->points[index] =
-        (struct report_front_point){fixture->labels[index], x, y, y, y, is_on_front, false};
+        (struct report_front_point){fixture->labels[index], cost, bytes, bytes, bytes, is_on_front, false};
 }

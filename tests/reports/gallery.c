@@ -5,12 +5,12 @@
 #include "reports/reports.h"
 
 /* Frees the result. */
-static int write_result(const char *folder, struct lab_result *result)
+static int write_result(const char *folder, struct lab_result *result, const struct report_front *front)
 {
     struct sim_error error = {0};
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
         struct report_files files;
-        if (!report_write(result, (enum report_format)format, folder, &files, &error)) {
+        if (!report_write(result, front, (enum report_format)format, folder, &files, &error)) {
             fprintf(stderr, "%s\n", error.text);
             break;
         }
@@ -23,62 +23,25 @@ static int write_result(const char *folder, struct lab_result *result)
     return (int)error.class;
 }
 
-static int write_tune(const char *folder)
-{
-    static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
-    static struct fixture_front front;
-    for (size_t i = 0; i < FIXTURE_FRONT_COUNT * REPORT_FORMAT_COUNT; i++) {
-        const size_t format = i % REPORT_FORMAT_COUNT, index = i / REPORT_FORMAT_COUNT;
-        char path[512];
-        struct sim_error error;
-        snprintf(path, sizeof path, "%s/front-%zu.%s", folder, index, extensions[format]);
-        fixture_front(index, &front);
-        if (!report_front_write(&front.front, (enum report_format)format, path, &error)) {
-            fprintf(stderr, "%s\n", error.text);
-            return (int)error.class;
-        }
-        puts(path);
-    }
-    return 0;
-}
-
-static int write_curves(const char *folder)
-{
-    for (size_t i = 0; i < FIXTURE_CURVES_COUNT; i++) {
-        struct fixture_curves fixture;
-        fixture_curves(i, &fixture);
-        static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
-        for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-            char path[512];
-            struct sim_error error;
-            snprintf(path, sizeof path, "%s/curves-%zu.%s", folder, i, extensions[format]);
-            if (!report_curves_write(&fixture.curves, (enum report_format)format, path, &error)) {
-                fprintf(stderr, "%s\n", error.text);
-                return (int)error.class;
-            }
-            puts(path);
-        }
-    }
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "gallery";
+    static struct fixture_front front;
     for (size_t i = 0; i < FIXTURE_COUNT; i++) {
-        int code = write_result(folder, fixture_case(i));
+        fixture_front(i % FIXTURE_FRONT_COUNT, &front);
+        int code = write_result(folder, fixture_case(i), i < FIXTURE_FRONT_COUNT ? &front.front : NULL);
         if (code != 0) {
             return code;
         }
     }
     for (size_t i = 0; i < FIXTURE_READS_COUNT + FIXTURE_LATENCY_COUNT; i++) {
-        int code =
-            write_result(folder, i < FIXTURE_READS_COUNT ? fixture_reads_case(i)
-                                                         : fixture_latency_case(i - FIXTURE_READS_COUNT));
+        int code = write_result(folder,
+                                i < FIXTURE_READS_COUNT ? fixture_reads_case(i)
+                                                        : fixture_latency_case(i - FIXTURE_READS_COUNT),
+                                NULL);
         if (code != 0) {
             return code;
         }
     }
-    int code = write_curves(folder);
-    return code != 0 ? code : write_tune(folder);
+    return 0;
 }

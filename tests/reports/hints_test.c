@@ -113,32 +113,20 @@ static void test_span_shows_agent_times_and_belief(void **state)
     lab_result_destroy(result);
 }
 
-static void test_sample_and_spot_show_both_figures(void **state)
+static void test_spot_shows_both_figures(void **state)
 {
     (void)state;
     struct report_arena arena;
     report_arena_init(&arena);
-    const struct report_curves_point points[] = {{0.0315, 1234.5, 1200, 1260}, {2, 0, 0, 0}};
-    const struct report_curve curve = {"three-state", points, 2};
-    const struct report_curves curves = {.x = {"skew", REPORT_UNIT_SECONDS, REPORT_LOG},
-                                         .y = {"violations", REPORT_UNIT_PLAIN, REPORT_LINEAR},
-                                         .curves = &curve,
-                                         .curve_count = 1};
-    struct report_chart chart = {.name = "curves"};
-    report_curves_fill(&curves, &arena, &chart);
-    check_hints(&chart, "hint three-state; skew: 0.0315 s; violations: 1,234.5 (1,200 to 1,260)\n"
-                        "hint three-state; skew: 2 s; violations: 0\n");
-    const struct report_front_point spots[] = {{"9 bits", 1.953125, 0.15789, 0.15789, 0.15789, true, false},
-                                               {"", 7, 0.5, 0.25, 0.75, false, false}};
-    const struct report_front front = {.x = {"operations", REPORT_UNIT_PLAIN, REPORT_LOG},
-                                       .y = {"spread", REPORT_UNIT_SHARE, REPORT_LINEAR},
-                                       .points = spots,
-                                       .count = 2,
-                                       .has_recommended = true};
-    chart = (struct report_chart){.name = "front"};
-    report_front_fill(&front, &arena, &chart);
-    check_hints(&chart, "hint 9 bits; operations: 1.953125; spread: 15.789%; recommended, on the front\n"
-                        "hint operations: 7; spread: 50% (25% to 75%); not on the front\n");
+    const struct report_front_point spots[] = {{"9 bits", 1.953125, 15789, 15789, 15789, true, false},
+                                               {"hash", 7, 500, 250, 750, false, false}};
+    const struct report_front front = {.scenario = "s", .points = spots, .count = 2, .has_recommended = true};
+    check_hints(
+        report_front_make(&front, &arena),
+        "hint 9 bits; cost in inserts per 1000 rows: 1.953125; bytes of partitions, p99: 15,789; "
+        "recommended, on the front\n"
+        "hint hash; cost in inserts per 1000 rows: 7; bytes of partitions, p99: 500 (250 to 750); not "
+        "on the front\n");
     report_arena_free(&arena);
 }
 
@@ -178,7 +166,7 @@ int main(void)
         cmocka_unit_test(test_bar_shows_its_sizes_count_and_share),
         cmocka_unit_test(test_bar_next_to_the_distribution_shows_what_it_expects),
         cmocka_unit_test(test_span_shows_agent_times_and_belief),
-        cmocka_unit_test(test_sample_and_spot_show_both_figures),
+        cmocka_unit_test(test_spot_shows_both_figures),
         cmocka_unit_test(test_every_hint_reaches_the_scene),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);

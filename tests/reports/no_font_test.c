@@ -25,7 +25,7 @@ static void test_charts_without_a_font_say_which_package_is_missing(void **state
     struct lab_result *result = fixture_five();
     struct report_files files;
     struct sim_error error = {0};
-    bool ok = report_write(result, REPORT_PNG, "report_fonts_out", &files, &error);
+    bool ok = report_write(result, NULL, REPORT_PNG, "report_fonts_out", &files, &error);
     unlink(path);
     free(full);
     lab_result_destroy(result);

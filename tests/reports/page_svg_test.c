@@ -280,16 +280,14 @@ static void test_chart_without_a_title_begins_at_the_top(void **state)
 static void test_markup_stays_text(void **state)
 {
     static const char label[] = "<script>alert('&amp;')</script>\"]]>";
-    const struct report_curves_point point = {1, 2, 2, 2};
-    const struct report_curve curve = {label, &point, 1};
-    const struct report_curves curves = {.title = label, .curves = &curve, .curve_count = 1};
+    const struct report_front_point point = {label, 1, 2, 2, 2, true, true};
+    const struct report_front front = {.scenario = label, .points = &point, .count = 1};
     struct report_arena arena;
     report_arena_init(&arena);
-    struct report_chart chart = {.name = "curves"};
     struct report_scene scene;
-    report_curves_fill(&curves, &arena, &chart);
-    report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
-    char *text = fixture_svg_chart(&chart, &scene, "it");
+    const struct report_chart *chart = report_front_make(&front, &arena);
+    report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
+    char *text = fixture_svg_chart(chart, &scene, "it");
     assert_null(strstr(text, "<script"));
     xmlDocPtr document = xmlReadMemory(text, (int)strlen(text), "it.svg", NULL, 0);
     assert_non_null(document);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
@@ -30,7 +29,7 @@ bucketlab_test(reports/timeline_test LINK report_fixture m)
 bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/survival_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
-bucketlab_test(reports/plain_test LINK report_fixture)
+bucketlab_test(reports/front_test LINK report_fixture)
 bucketlab_test(reports/hints_test LINK report_fixture)
 bucketlab_test(reports/page_svg_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/files_test LINK report_fixture)

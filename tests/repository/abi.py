@@ -24,7 +24,7 @@ COMPACT = (
 # A text of the source and its replacement: each replacement breaks programs that were compiled earlier.
 BREAKS = [
     (r"\bstruct bk_row \{", r"\g<0>\n    uint64_t added;"),
-    (r"\bbk_agent_stats\((?=const)", r"\g<0>uint64_t added, "),
+    (r"\bbk_agent_get_stats\((?=const)", r"\g<0>uint64_t added, "),
     (r"\bbk_version\b", "bk_version_gone"),
     (r"\bBK_ACT_READ_STATE,", r"BK_ACT_ADDED, \g<0>"),
 ]

@@ -51,8 +51,8 @@ class Embed:
         for header in (self.prefix / "include" / "bucketing").glob("*.h"):
             code = re.sub(r"/\*.*?\*/", "", header.read_text(encoding="utf-8"), flags=re.S)
             declared |= set(re.findall(r"\b(bk_\w+)\(", code))
-        shown = {line.split()[-1] for line in self.call("nm", "-D", "--defined-only",
-                                                        self.package.parent / "libbucketing.so").splitlines()}
+        shown = {line.split()[-1] for library in self.package.parent.glob("libbucketing*.so")
+                 for line in self.call("nm", "-D", "--defined-only", library).splitlines()}
         check(shown == declared, f"the shared library's functions and the headers' differ: {shown ^ declared}")
 
     def builds(self, pkg_config):
@@ -130,7 +130,7 @@ class Embed:
         self.environment["PKG_CONFIG_PATH"] = str(self.package)
         self.version = self.call("pkg-config", "--modversion", "bucketing").strip()
         self.shows_its_functions_alone()
-        self.builds(self.call("pkg-config", "--cflags", "--libs", "bucketing", "sqlite3").split())
+        self.builds(self.call("pkg-config", "--cflags", "--libs", "bucketing_idgen", "sqlite3").split())
         self.route()
         self.route_as_emitted()
         self.service()

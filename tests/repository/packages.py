@@ -178,6 +178,8 @@ def inspect(packages):
             "libxml2",
             "libzstd1",
             "liblz4-1",
+            "libbz2-1.0",
+            "liblzma5",
         ],
     }
     for name, parts in wanted.items():

@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # A folder that has a target -> the libraries that CMake links to it: {"name", "link", "private"}, the only
 # definition of the dependencies.
-CALL = re.compile(r"^[ ]*(bucketlab_library|bucketlab_module|bucketlab_umbrella|add_library|target_link_libraries)"
-                  r"\s*\(([^()]*)\)", re.M)
+CALL = re.compile(r"^[ ]*(bucketlab_library|bucketlab_module|bucketlab_umbrella|add_library|bucketing_library|"
+                  r"target_link_libraries)\s*\(([^()]*)\)", re.M)
 
 
 def links_of(words):
@@ -49,7 +49,7 @@ def read_targets(root):
             elif call == "bucketlab_umbrella":
                 links = [f"{words[0]}_{name}" for name in words[1:]]
                 targets[words[0]] = {"folder": None, "link": links, "private": []}
-            elif call == "add_library" and "ALIAS" not in words:
+            elif call in ("add_library", "bucketing_library") and "ALIAS" not in words:
                 targets[words[0]] = {"folder": folder, "link": [], "private": []}
             elif call == "target_link_libraries" and words[0] in targets:
                 for kind, names in links_of(words[1:]).items():

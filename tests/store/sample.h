@@ -305,7 +305,7 @@ static inline struct lab_result *sample_make(uint64_t bins)
     s[4].largest[LAB_IN_ROWS] = (struct lab_largest){"key-7", 7, 12, 31000};
     s[4].largest[LAB_IN_BYTES] = (struct lab_largest){"Kanal's \xc3\xa4", UINT64_MAX, -3, UINT64_MAX};
     s[5].settings.coordination = BK_LOCKED;
-    s[5].settings.counter = BK_COUNTER_COLUMN;
+    s[5].settings.counter = BK_COUNTER_NATIVE;
     sample_fill_events(&s[5]);
     sample_fill_slices(&s[5], result->start_ns);
     s[6].settings.counter = BK_COUNTER_LWT;
@@ -381,25 +381,25 @@ static inline void assert_strategies_equal(const struct bk_strategy *a, const st
 {
     assert_int_equal(a->kind, b->kind);
     switch (a->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         assert_int_equal(a->of.time.calendar, b->of.time.calendar);
         assert_true(a->of.time.window_ns == b->of.time.window_ns);
         assert_true(a->of.time.epoch_ns == b->of.time.epoch_ns);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         assert_true(a->of.count.rows == b->of.count.rows);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         assert_int_equal(a->of.probabilistic.bits, b->of.probabilistic.bits);
         assert_true(a->of.probabilistic.chance_numerator == b->of.probabilistic.chance_numerator);
         assert_true(a->of.probabilistic.chance_denominator == b->of.probabilistic.chance_denominator);
         assert_true(a->of.probabilistic.threshold == b->of.probabilistic.threshold);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         assert_true(a->of.weighted.bytes == b->of.weighted.bytes);
         assert_true(a->of.weighted.threshold == b->of.weighted.threshold);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         assert_int_equal(a->of.hash.buckets, b->of.hash.buckets);
         break;
     default:

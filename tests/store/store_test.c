@@ -125,7 +125,7 @@ static void test_guarded_run_is_equal(void **state)
     struct lab_result *saved = sample_make(3), *loaded;
     struct lab_strategy_result *guarded = &saved->strategies[4];
     guarded->settings.coordination = BK_GUARDED;
-    guarded->settings.counter = BK_COUNTER_COLUMN;
+    guarded->settings.counter = BK_COUNTER_NATIVE;
     guarded->settings.lead_ns = 0;
     guarded->settings.grant_ns = 2500000000;
     store_must_save(folder->db, saved);
@@ -483,7 +483,7 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_string_equal(loaded->source, "synthetic");
     assert_string_equal(loaded->strategies[0].label, "none");
-    assert_int_equal(loaded->strategies[0].settings.strategy.kind, BK_UNBUCKETED);
+    assert_int_equal(loaded->strategies[0].settings.strategy.kind, BK_KIND_UNBUCKETED);
     lab_result_destroy(loaded);
     store_close(store);
     assert_int_equal(store_must_save(folder->db, saved), 2);

@@ -367,14 +367,14 @@ static void test_candidates_keep_the_settings_of_their_templates(void **state)
         const struct tune_entrant *entrant = &contest.entrants[i];
         enum bk_kind kind = entrant->strategy.settings.strategy.kind;
         kinds |= 1u << kind;
-        by_lwt += kind == BK_COUNT && entrant->strategy.settings.source == BK_SOURCE_LWT;
-        by_counter += kind == BK_COUNT && entrant->strategy.settings.source == BK_SOURCE_COUNTER;
-        aged += kind == BK_PROBABILISTIC;
-        assert_true(kind != BK_PROBABILISTIC || entrant->strategy.settings.strategy.max_age_ns != 0);
+        by_lwt += kind == BK_KIND_COUNT && entrant->strategy.settings.source == BK_SOURCE_LWT;
+        by_counter += kind == BK_KIND_COUNT && entrant->strategy.settings.source == BK_SOURCE_COUNTER;
+        aged += kind == BK_KIND_PROBABILISTIC;
+        assert_true(kind != BK_KIND_PROBABILISTIC || entrant->strategy.settings.strategy.max_age_ns != 0);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(entrant->strategy.label, contest.entrants[j].strategy.label);
     }
-    assert_int_equal(kinds, 1u << BK_COUNT | 1u << BK_PROBABILISTIC);
+    assert_int_equal(kinds, 1u << BK_KIND_COUNT | 1u << BK_KIND_PROBABILISTIC);
     assert_in_range(by_lwt, 4, 8);
     assert_int_equal(by_counter, by_lwt);
     assert_in_range(aged, 8, TUNE_LADDER_MAX + 2);
@@ -480,7 +480,7 @@ static void test_limit_below_a_row_is_refused_by_the_distribution(void **state)
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.count; i++) {
         enum bk_kind kind = contest.entrants[i].strategy.settings.strategy.kind;
-        if (kind == BK_PROBABILISTIC || kind == BK_COUNT)
+        if (kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_COUNT)
             assert_true(contest.entrants[i].known.expected_least > 0.9);
     }
     assert_non_null(find(&contest, "probabilistic-0x1"));

@@ -305,8 +305,18 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
          ":2: time '13/13/2026' is not a time in a known format; write ISO 8601, as in "
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"time,key\nJan 2 10:00:00,a\n", AS_IS,
-         ":2: time 'Jan 2 10:00:00' is not a time in a known format; write ISO 8601, as in "
-         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
+         ":2: time 'Jan 2 10:00:00' has no year; say it with --set trace.year=YEAR, or by 'year' under "
+         "trace"},
+        {"time,key\nJan  1 00:00:00,a\n", {.year = 2026}, T0 " a 0|"},
+        {"time,key\n2026-01-01 02:00,a\n", {.zone_ns = INT64_C(7200000000000)}, T0 " a 0|"},
+        {"time,key\n2026-01-01 00:00Z,a\n", {.zone_ns = INT64_C(7200000000000)}, T0 " a 0|"},
+        {"time,key\n01|01|26 12h00.000 AM,a\n", {.pattern = NAME("%d|%m|%y %Ih%M.%f %p")}, T0 " a 0|"},
+        {"time,key\n01/Jan 00:00 -0100,a\n",
+         {.pattern = NAME("%d/%b %H:%M %z"), .year = 2026},
+         "1767229200000000000 a 0|"},
+        {"time,key\n01.13.2026,a\n",
+         {.pattern = NAME("%d.%m.%Y")},
+         ":2: time '01.13.2026' is not a time of the form '%d.%m.%Y'; correct it, or change 'time_format'"},
         {"timestamp_ms,key\n20260101000000,a\n", AS_IS,
          ":2: timestamp_ms '20260101000000' is not a time in epoch milliseconds between the years 1677 and "
          "2262, as "
@@ -403,10 +413,7 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: no column 'user' in the header 't', 'u'; name one of these"},
         {"t,room,s\n2026-01-01,a,1\n", COLUMNS("t", "roomm", NULL),
          ":1: no column 'roomm' in the header 't', 'room', 's'; did you mean 'room'?"},
-        {"x,key\n2026-01-01,a\n", AS_IS,
-         ":1: no column 'time' in the header 'x', 'key'; say which columns are which, as in columns: {time: "
-         "x, "
-         "key: key}"},
+        {"x,key\n2026-01-01,a\n", AS_IS, T0 " a 0|"},
         /* Names that occur twice are not proposed; of names in another case, the exact one is meant. */
         {"ts,x,x\n2026-01-01,a,b\n", AS_IS,
          ":1: no column 'key' in the header 'ts', 'x', 'x'; say which columns are which, as in columns: "
@@ -425,19 +432,14 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"{\"at\": 1767225600, \"key\": \"a\", \"key\": \"b\"}\n", AS_IS,
          ":1: a field occurs twice in the object; rename one of them"},
         /* A column of counts is proposed too, unless it is the key, or rows have sizes. */
-        {"date,host,Count\n2026-01-01,web-1,500\n", AS_IS,
-         ":1: no column 'key' in the header 'date', 'host', 'Count'; say which columns are which, as in "
-         "columns: {time: date, key: host, count: count}"},
-        {"date;count;host;size\n2026-01-01;7;a;1\n", AS_IS,
-         ":1: no column 'key' in the header 'date', 'count', 'host', 'size'; say which columns are which, as "
-         "in columns: {time: date, key: host}"},
+        {"date,host,user,Count\n2026-01-01,web-1,u,500\n", AS_IS,
+         ":1: no column 'key' in the header 'date', 'host', 'user', 'Count'; say which columns are which, as "
+         "in columns: {time: date, key: host, count: count}"},
+        {"date;count;host;size\n2026-01-01;7;a;1\n", AS_IS, T0 " a 1|"},
         {"date,count\n2026-01-01,500\n", AS_IS,
          ":1: no column 'key' in the header 'date', 'count'; say which columns are which, as in columns: "
          "{time: date, key: count}"},
-        {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:10Z;10\r\n", AS_IS,
-         ":1: no column 'time' in the header 'Device ID', 'Measured At', 'Size'; say which columns are "
-         "which, "
-         "as in columns: {time: Measured At, key: Device ID}"},
+        {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,
          ":1: no column 'time' in the header 'Size', 'Last Time', 'wann', 'Raum'; say which columns are "
@@ -447,10 +449,16 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: no column 'time' in the header 'Size', 'wann', 'Raum'; say which columns are which, as in "
          "columns: {time: wann, key: Raum}"},
         /* Of several times, not that of the arrival; a Snowflake is a key. */
-        {"receivedAt,userId,eventTime\n2026-01-01,175928847299117063,2026-01-01\n", AS_IS,
-         ":1: no column 'time' in the header 'receivedAt', 'userId', 'eventTime'; say which columns are "
-         "which, "
-         "as in columns: {time: eventTime, key: userId}"},
+        {"receivedAt,userId,eventTime\n2026-01-02,175928847299117063,2026-01-01\n", AS_IS,
+         T0 " 175928847299117063 0|"},
+        /* Two times that are as likely, and fields of JSON. */
+        {"start time,user,end time\n2026-01-01,a,2026-01-02\n", AS_IS,
+         ":1: no column 'time' in the header 'start time', 'user', 'end time'; say which columns are which, "
+         "as in columns: {time: start time, key: user}"},
+        {"{\"made\": \"2026-01-01\", \"by\": {\"user\": \"a\", \"n\": [1]}}\n", AS_IS, T0 " a 0|"},
+        {"{\"made\": \"2026-01-01\", \"user\": \"a\", \"host\": \"b\"}\n", AS_IS,
+         ":1: no field 'time' in the first object 'made', 'user', 'host'; say which fields are which, as in "
+         "columns: {time: made, key: user}"},
         /* Names that need quotes are replaced by numbers. Without rows, names decide. */
         {"a+b,\"Time, UTC\"\n", AS_IS,
          ":1: no column 'time' in the header 'a+b', 'Time, UTC'; say which columns are which, as in columns: "
@@ -490,11 +498,11 @@ static void test_files_of_another_kind_are_named(void **state)
         {"[[1767225600, \"a\"]]\n", AS_IS,
          ":1: this is a JSON array without objects; write an object per row"},
         {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-         "CSV"},
+         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
         {"[2026-03-01T04:47:44Z] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
-         "CSV"},
+         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
+         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
         {" [\n  \"a\"]\n", AS_IS, ":1: this is a JSON array without objects; write an object per row"},
         {"[{\"time\": 1767225600, \"key\": \"a\"},\n {\"time\": 1,\n  \"key\": x}]\n", AS_IS,
          ":2: not JSON; write one object per line"},
@@ -509,7 +517,8 @@ static void test_files_of_another_kind_are_named(void **state)
         {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 1767225600}\n", AS_IS,
          ":2: key is empty; give each row a key"},
         {"name: x\nstrategies:\n", AS_IS, ":1: this is a scenario, not a trace; name a file of rows"},
-        {"PAR1xxxx", AS_IS, ":1: this is a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"PAR1xxxx", AS_IS,
+         ":1: this is a Parquet file; convert it, by duckdb -c \"COPY (FROM 'IN.parquet') TO 'OUT.csv'\""},
     };
     (void)state;
     check_cases(cases, COUNT(cases));

@@ -34,9 +34,9 @@
 #define BUCKETING_API_H
 
 #define BK_VERSION "0.1.0"
-/* The same for the preprocessor: MAJOR * 10000 + MINOR * 100 + PATCH. */
+/** The same for the preprocessor: MAJOR * 10000 + MINOR * 100 + PATCH. */
 #define BK_VERSION_NUMBER 100
-/* The layout numbers of the checkpoints that this version writes and reads. */
+/** The layout numbers of the checkpoints that this version writes and reads. */
 #define BK_AGENT_LAYOUT 4u
 #define BK_IDGEN_LAYOUT 2u
 
@@ -61,8 +61,8 @@
 
 BK_BEGIN
 
-/* The value of BK_VERSION with which the library itself was compiled. The text is a constant that must not be
- * freed; never NULL. */
+/** The value of BK_VERSION with which the library itself was compiled. The text is a constant that must not
+ * be freed; never NULL. */
 const char *bk_version(void);
 
 BK_END

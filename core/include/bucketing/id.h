@@ -31,24 +31,24 @@
 
 BK_BEGIN
 
-/* The kinds of id, each in the bytes that Cassandra stores: 16 bytes for UUIDs and ULIDs, in the order of
+/** The kinds of id, each in the bytes that Cassandra stores: 16 bytes for UUIDs and ULIDs, in the order of
  * their text; 8 bytes for a bigint, big-endian. */
 enum bk_id_kind {
-    BK_ID_TIMEUUID,  /* UUID v1, as now() and drivers make it: 16 bytes */
-    BK_ID_UUID4,     /* 16 bytes */
-    BK_ID_UUID7,     /* 16 bytes */
-    BK_ID_ULID,      /* 16 bytes; the caller must decode its text of 26 characters first */
-    BK_ID_SNOWFLAKE, /* 8 bytes */
-    BK_ID_BYTES,     /* anything else of at least one byte: text, a number, a composite */
-    BK_ID_KIND_COUNT
+    BK_ID_TIMEUUID,  /**< UUID v1, as now() and drivers make it: 16 bytes */
+    BK_ID_UUID4,     /**< 16 bytes */
+    BK_ID_UUID7,     /**< 16 bytes */
+    BK_ID_ULID,      /**< 16 bytes; the caller must decode its text of 26 characters first */
+    BK_ID_SNOWFLAKE, /**< 8 bytes */
+    BK_ID_BYTES,     /**< anything else of at least one byte: text, a number, a composite */
+    BK_ID_KINDS
 };
 
-/* Sets *out to 64 random bits of the id of `size` bytes: for a UUID v4, the low 62 bits and the two lowest
+/** Sets *out to 64 random bits of the id of `size` bytes: for a UUID v4, the low 62 bits and the two lowest
  * bits of the high half; for all other kinds, h1 of bk_murmur3_128(id, size, 0). Cost: linear in size.
  * Errors: BK_ERROR_NULL when id or out is NULL; BK_ERROR_ID, with *out 0, for an unknown kind, a size that
  * the kind does not have, or a UUID of another version or variant. */
 enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uint64_t *out);
-/* The kind's name: "timeuuid", "UUID v4", "UUID v7", "ULID", "Snowflake", "bytes"; NULL for any other value.
+/** The kind's name: "timeuuid", "UUID v4", "UUID v7", "ULID", "Snowflake", "bytes"; NULL for any other value.
  * The text is a constant. */
 const char *bk_id_kind_name(enum bk_id_kind kind);
 

@@ -64,6 +64,7 @@ BK_BEGIN
     X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
     X(BK_ERROR_WALK_TOO_LONG, "the read reached its limit of partitions before it was complete")             \
     X(BK_ERROR_ID, "the id does not have the size of its kind, or the UUID has another version")             \
+    X(BK_ERROR_RESERVED, "a reserved member of a config must be 0")                                          \
     X(BK_ERROR_SETTING, "the text or the struct is not a valid setting")                                     \
     X(BK_ERROR_CHECKPOINT, "the bytes are not a saved state, or belong to an object with other settings")
 
@@ -73,7 +74,8 @@ enum bk_status {
 #undef BK_STATUS_ENUM
 };
 
-/* The text of a status: one line, a constant that must not be freed; "unknown status" for any other value. */
+/** The text of a status: one line, a constant that must not be freed; "unknown status" for any other value.
+ */
 const char *bk_status_text(enum bk_status status);
 
 BK_END

@@ -80,7 +80,7 @@ CONFIGS = {
     "locked": bk.AgentConfig(bk.Strategy.probabilistic(2, 5), bk.Coordination.LOCKED, agent_id=1),
     "three-state": bk.AgentConfig(bk.Strategy.probabilistic(2, 5), bk.Coordination.THREE_STATE, bk.Counter.LWT,
                                   lead_ns=100_000, cache_ttl_ns=10_000),
-    "guarded": bk.AgentConfig(bk.Strategy.probabilistic(2, 5), bk.Coordination.GUARDED, bk.Counter.COLUMN,
+    "guarded": bk.AgentConfig(bk.Strategy.probabilistic(2, 5), bk.Coordination.GUARDED, bk.Counter.NATIVE,
                               grant_ns=100_000, agent_id=1, retry_backoff_ns=1000),
     "lease": bk.AgentConfig(bk.Strategy.count(20), source=bk.Source.LEASE, lease_rows=7),
     "incremental": bk.AgentConfig(bk.Strategy.count(20), source=bk.Source.INCREMENTAL, every_rows=4),

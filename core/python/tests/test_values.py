@@ -12,7 +12,7 @@ from bucketing._structs import new, read
 
 # The C enum and the prefix of its members, by the name of the Python enum.
 ENUMS = {
-    "Kind": ("bk_kind", "BK_"), "Calendar": ("bk_calendar", "BK_CALENDAR_"), "Scope": ("bk_scope", "BK_SCOPE_"),
+    "Kind": ("bk_kind", "BK_KIND_"), "Calendar": ("bk_calendar", "BK_CALENDAR_"), "Scope": ("bk_scope", "BK_SCOPE_"),
     "Plan": ("bk_plan", "BK_PLAN_"), "QueryKind": ("bk_query_kind", "BK_QUERY_"),
     "Order": ("bk_order", "BK_ORDER_"), "Coordination": ("bk_coordination", "BK_"),
     "Counter": ("bk_counter", "BK_COUNTER_"), "Source": ("bk_source", "BK_SOURCE_"),
@@ -35,13 +35,13 @@ def test_enum_has_the_members_of_the_header(name):
 
 
 @pytest.mark.parametrize("kind, struct, left_out", [
-    (bk.Row, "bk_row", set()), (bk.KeyState, "bk_key_state", set()), (bk.Route, "bk_route", set()),
+    (bk.Row, "bk_row", set()), (bk.KeyState, "bk_key_state", set()), (bk.Placement, "bk_placement", set()),
     (bk.Effect, "bk_effect", set()), (bk.Step, "bk_read_step", set()), (bk.BucketStart, "bk_bucket_start", set()),
     (bk.Query, "bk_query", {"starts", "start_count"}), (bk.Action, "bk_action", set()),
-    (bk.Outcome, "bk_outcome", set()), (bk.AgentConfig, "bk_agent_config", set()),
-    (bk.AgentStats, "bk_agent_stats", set()), (bk.Setting, "bk_setting", set()), (bk.Era, "bk_era", set()),
+    (bk.Outcome, "bk_outcome", set()), (bk.AgentConfig, "bk_agent_config", {"reserved"}),
+    (bk.AgentStats, "bk_agent_stats", set()), (bk.Setting, "bk_setting", {"reserved"}), (bk.Era, "bk_era", set()),
     (bk.EraStart, "bk_era_start", set()), (bk.HistoryState, "bk_history_state", set()),
-    (bk.IdgenConfig, "bk_idgen_config", set()), (bk.IdgenColumn, "bk_idgen_column", set()),
+    (bk.IdgenConfig, "bk_idgen_config", {"reserved"}), (bk.IdgenColumn, "bk_idgen_column", set()),
     (bk.IdgenAction, "bk_idgen_action", set()), (bk.IdgenOutcome, "bk_idgen_outcome", {"columns", "column_count"}),
 ])
 def test_dataclass_has_the_members_of_the_struct(kind, struct, left_out):
@@ -52,11 +52,13 @@ def test_dataclass_has_the_members_of_the_struct(kind, struct, left_out):
 def test_every_function_of_the_headers_is_there():
     used = {name for name in dir(lib) if name.startswith("bk_")}
     assert {"bk_agent_write", "bk_route", "bk_idgen_take", "bk_strategy_parse"} <= used
-    assert lib.BK_COLUMN_COUNT == 4 and bk.__version__ == ffi.string(lib.bk_version()).decode()
+    assert lib.BK_COLUMNS == 4 and bk.__version__ == ffi.string(lib.bk_version()).decode()
 
 
 def test_defaults_of_an_agent_are_those_of_c():
     strategy = bk.Strategy.probabilistic(9, 40)
+    short = bk.AgentConfig(strategy, bk.Coordination.THREE_STATE, lead_ns=5_000_000_000)
+    assert short.warnings(0) == [] and [text[:7] for text in short.warnings(1)] == ["lead_ns"]
     assert read(bk.AgentConfig, ffi.new("struct bk_agent_config *", lib.bk_agent_config_default(strategy._c))) == \
         bk.AgentConfig(strategy)
 

@@ -107,16 +107,6 @@ bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct
     return cli_has(args, "no-charts") || cli_folder_check(out->folder, error);
 }
 
-bool cli_charts_write(struct cli_charts *charts, const struct lab_result *result, struct sim_error *error)
-{
-    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        if (charts->wanted[format] &&
-            !report_write(result, (enum report_format)format, charts->folder, &charts->files[format], error))
-            return false;
-    }
-    return true;
-}
-
 bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct sim_error *error)
 {
     g_autofree char *word = cli_quoted(database);

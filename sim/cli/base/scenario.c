@@ -273,9 +273,20 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
     return true;
 }
 
+/* Whether a file that begins with these bytes is compressed, or no UTF-8 for another reason. */
+static bool is_binary(const char *bytes, ssize_t size)
+{
+    enum { CHARACTER_MOST = 4 };
+    bool has_control = false;
+    for (ssize_t i = 0; i < size; i++)
+        has_control = has_control || (bytes[i] >= 0 && bytes[i] < ' ' && strchr("\t\r\n", bytes[i]) == NULL);
+    return size <= 0 || has_control ||
+           (ssize_t)sim_utf8_valid(bytes, (size_t)size) + (size < 64 ? 0 : CHARACTER_MOST) < size;
+}
+
 void cli_warnings_file(FILE *stream, const char *path)
 {
-    unsigned char magic[4] = {0}, last;
+    char begin[64], last;
     struct stat status;
     int reason, file = sim_input_open(path, &reason);
     if (file == -1)
@@ -283,9 +294,7 @@ void cli_warnings_file(FILE *stream, const char *path)
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                       pread(file, &last, 1, status.st_size - 1) == 1 &&
                       strchr("\n\r]", last) == NULL && /* ']' ends a list of JSON */
-                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
-                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0 &&
-                      memcmp(magic + 1, "\x2a\x4d\x18", 3) != 0; /* a skippable frame of zstd */
+                      !is_binary(begin, pread(file, begin, sizeof begin, 0));
     close(file);
     if (!is_unended)
         return;
@@ -293,6 +302,8 @@ void cli_warnings_file(FILE *stream, const char *path)
         stream, "warning",
         "%s: the last line has no line break; it is used as it is, check that it was not cut off", path);
 }
+
+#define PLAUSIBLE_FROM (3652 * SIM_DAY) /* 1980 */
 
 /* Prints how a file that is not in the plain form is read, and warns of a time that cannot be intended. */
 static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_format *given)
@@ -302,6 +313,7 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
     struct wl_trace_batch row;
     struct sim_error error = {.class = SIM_ERROR_NONE};
     bool more = true;
+    char first[SIM_TIME_TEXT_SIZE];
     format.sort = false;
     if (!wl_trace_open_as(path, &format, &trace, &error))
         return; /* the run reports the error */
@@ -310,12 +322,15 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
         int64_t first_ns = wl_trace_first_ns(trace);
         if (!wl_trace_is_plain(trace))
             cli_print_notice(stream, "note", "%s: read as %s", path, wl_trace_text(trace));
-        if (first_ns >= 0 && first_ns < 31 * SIM_DAY)
+        if (given->time == WL_TIME_AUTO && first_ns >= 0 && first_ns < PLAUSIBLE_FROM) {
+            sim_time_format(first_ns, first);
             cli_print_notice(
                 stream, "warning",
-                "%s: the first row is in January 1970; if its time is in seconds or in another unit, say so: "
-                "trace: {file: ..., time: s}",
-                path);
+                "%s: the first row is in the seventies, at %s; if its number has another unit, or "
+                "is a date or a time of day, say so: trace: {file: ..., time: s}, or write times "
+                "as 2026-01-31T09:05:00Z",
+                path, first);
+        }
     }
     wl_trace_close(trace);
 }

@@ -304,7 +304,7 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
                                      .limit_bytes = limits->partition_bytes};
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
-        if (entrant->strategy.settings.strategy.kind != BK_UNBUCKETED || !entrant->is_endless ||
+        if (entrant->strategy.settings.strategy.kind != BK_KIND_UNBUCKETED || !entrant->is_endless ||
             entrant->status != TUNE_WITHIN)
             continue;
         horizon.days_left = tune_contest_first_over(contest, entrant) - contest->outlook.days;
@@ -789,8 +789,8 @@ static void mark_front(struct report_front_point *points, size_t count)
     for (size_t i = 0; i < count; i++) {
         points[i].is_on_front = true;
         for (size_t j = 0; j < count; j++) {
-            if (points[j].x <= points[i].x && points[j].y <= points[i].y &&
-                (points[j].x < points[i].x || points[j].y < points[i].y))
+            if (points[j].cost <= points[i].cost && points[j].bytes <= points[i].bytes &&
+                (points[j].cost < points[i].cost || points[j].bytes < points[i].bytes))
                 points[i].is_on_front = false;
         }
     }
@@ -816,8 +816,8 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
             front->has_recommended |= is_best;
             points[count++] = (struct report_front_point){
                 .label = text(candidate, "label"),
-                .x = cost,
-                .y = p99,
+                .cost = cost,
+                .bytes = p99,
                 .low = low,
                 .high = high,
                 .is_best = is_cheapest(list, index),
@@ -830,44 +830,6 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
 
 void cli_contest_front_make(const json_t *answer, struct cli_contest_front *out)
 {
-    *out = (struct cli_contest_front){.front.count = 0};
-    snprintf(out->title, sizeof out->title, "%s: the settings that stay within the limits",
-             text(answer, "scenario"));
-    out->front = (struct report_front){
-        .title = out->title,
-        .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both",
-        .x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
-        .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
-        .points = out->points,
-    };
+    out->front = (struct report_front){.scenario = text(answer, "scenario"), .points = out->points};
     out->front.count = take_points(answer, &out->front, out->points);
-}
-
-/* Draws the chart in a format, and appends its path FOLDER/SCENARIO-tune-front.EXT. */
-static bool draw(const struct report_front *front, const char *scenario, enum report_format format,
-                 struct cli_charts *charts, struct sim_error *error)
-{
-    struct report_files *files = &charts->files[format];
-    char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
-    files->paths = paths != NULL ? paths : files->paths;
-    char *path = report_output_path(charts->folder, scenario, true, "front", report_format_extension(format));
-    if (paths == NULL || path == NULL) {
-        free(path);
-        return sim_fail_memory(error);
-    }
-    files->paths[files->count++] = path;
-    return report_front_write(front, format, path, error);
-}
-
-bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)
-{
-    struct cli_contest_front made;
-    bool is_fine = true;
-    cli_contest_front_make(answer, &made);
-    for (int format = 0; is_fine && made.front.count > 0 && format < REPORT_FORMAT_COUNT; format++) {
-        if (charts->wanted[format])
-            is_fine = draw(&made.front, text(answer, "scenario"), (enum report_format)format, charts, error);
-    }
-    return is_fine;
 }

@@ -613,11 +613,10 @@ static const char *text(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
+/* front: NULL when there is none. */
+static bool write_page(struct cli_charts *charts, const struct cli_page *page,
+                       const struct report_front *front, struct sim_error *error)
 {
-    if (!charts->has_page)
-        return true;
-    struct cli_contest_front made;
     const struct why why = why_of(page->answer);
     bool is_stored = page->info->run != 0;
     /* The commands that repeat the run, as in `show`, but without folders, which are specific to this
@@ -627,8 +626,6 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
                     *replay = g_strdup_printf("bucketlab replay %" PRId64 " --db", page->info->run);
     char *again[] = {cli_line_with(g_steal_pointer(&replay), database),
                      cli_run_line(file, page->result->seed, page->info->overrides)};
-    if (page->answer != NULL)
-        cli_contest_front_make(page->answer, &made);
     const struct report_page out = {
         .result = page->result,
         .scenario_text = page->info->scenario_text,
@@ -640,11 +637,25 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
         .recommended = text(json_object_get(page->answer, "recommended"), "label"),
         .why = why.texts,
         .why_count = why.count,
-        .front = page->answer != NULL && made.front.count > 0 ? &made.front : NULL,
+        .front = front,
     };
     free(charts->page);
     bool is_fine = report_page_write(&out, charts->folder, &charts->page, error);
     g_free(again[0]);
     g_free(again[1]);
     return is_fine;
+}
+
+bool cli_charts_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
+{
+    struct cli_contest_front made = {.front.count = 0};
+    if (page->answer != NULL)
+        cli_contest_front_make(page->answer, &made);
+    const struct report_front *front = made.front.count > 0 ? &made.front : NULL;
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        if (charts->wanted[format] && !report_write(page->result, front, (enum report_format)format,
+                                                    charts->folder, &charts->files[format], error))
+            return false;
+    }
+    return !charts->has_page || write_page(charts, page, front, error);
 }

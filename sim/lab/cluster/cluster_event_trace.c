@@ -12,13 +12,13 @@
 
 #define TEXT_SIZE 256 /* bytes of the columns of a row as text */
 
-static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
-static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
+static const char *const column_names[BK_COLUMNS] = {"bucket", "counter", "last_change", "next_change"};
+static const char *const guarded_names[BK_COLUMNS] = {"bucket", "before", "start", "until"};
 /* The columns of strategies that count rows: how many were counted, and the place of the last one. */
-static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
+static const char *const sum_names[BK_COLUMNS] = {"bucket", "counted", "last_time", "last_id"};
 /* The columns of strategies that number rows: how many numbers were given, and the first number of the newest
  * bucket. */
-static const char *const number_names[BK_COLUMN_COUNT] = {"bucket", "counter", "first", "next_change"};
+static const char *const number_names[BK_COLUMNS] = {"bucket", "counter", "first", "next_change"};
 static const char *const lock_names[] = {"owner", "until"};
 
 struct lab_told {
@@ -97,14 +97,14 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
     bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
     bool is_number = !is_lock && lab_takes_numbers(run);
     buffer[0] = '\0';
-    for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
+    for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMNS); i++) {
         if ((mask >> i & 1) == 0)
             continue;
         bool is_time = is_lock      ? i == BK_LOCK_UNTIL
                        : is_guarded ? i != BK_GUARDED_BUCKET
                        : is_sum     ? i == BK_SUM_TIME
                        : is_number  ? false
-                                    : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
+                                    : i == BK_COLUMN_LAST_CHANGE || i == BK_COLUMN_NEXT_CHANGE;
         const char *const *names = is_lock      ? lock_names
                                    : is_guarded ? guarded_names
                                    : is_sum     ? sum_names

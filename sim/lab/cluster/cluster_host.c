@@ -324,7 +324,7 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent,
         cluster_emit_of(run, HEARD, agent, operation, .flag = false);
     }
     enum bk_action_kind kind = operation->action;
-    bk_agent_outcome(host->agent, clock_ns, operation->ticket, outcome);
+    bk_agent_report(host->agent, clock_ns, operation->ticket, outcome);
     cluster_emit_of(run, TOLD, agent, operation, .time_ns = clock_ns);
     lab_agent_pump(run, agent);
     cluster_emit_of(run, SETTLED, agent, operation, .number = kind);
@@ -586,7 +586,7 @@ static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, struct la
     struct bk_action again = *action;
     int64_t now_ns = lab_agent_clock(run, agent), bucket;
     bool is_changing;
-    if (run->config.strategy.kind == BK_TIME)
+    if (run->config.strategy.kind == BK_KIND_TIME)
         again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
     else if (lab_rows_fire(run) &&
              bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))

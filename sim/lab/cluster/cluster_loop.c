@@ -237,12 +237,11 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     struct cass_cluster_config config = scenario->network;
     config.seed = scenario->seed;
     config.client_count = scenario->agents.count;
-    config.keeps_order = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
-                         scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
-    bool counts = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
-                  run->strategy->settings.source == BK_SOURCE_SCAN ||
-                  run->strategy->settings.source == BK_SOURCE_MEMORY;
-    config.keeps_lifetimes = lab_rows_go(scenario) && (counts || scenario->reads.present);
+    enum bk_source source = run->strategy->settings.source;
+    bool counts = source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
+    config.keeps_lifetimes = source == BK_SOURCE_INCREMENTAL ||
+                             scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0 ||
+                             (lab_rows_go(scenario) && (counts || scenario->reads.present));
     config.row_cells = (uint32_t)scenario->workload.row_cells;
     if (run->rows != NULL) {
         lab_rows_span(run->rows, &run->start_ns, &run->end_ns);

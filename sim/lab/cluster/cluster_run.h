@@ -89,8 +89,8 @@ struct lab_cluster_key {
     uint64_t bytes;   /* total bytes of these rows */
     int64_t birth_ns; /* the earliest time of these rows, by their own times or their agents' clocks */
     uint64_t acknowledged, deletes_asked;
-    int64_t state[BK_COLUMN_COUNT]; /* the state as stored, without the count */
-    int64_t *changes; /* by bucket: from which time on rows belong to it, as stored; 0: not known */
+    int64_t state[BK_COLUMNS]; /* the state as stored, without the count */
+    int64_t *changes;          /* by bucket: from which time on rows belong to it, as stored; 0: not known */
     size_t change_count;
     struct lab_cursor cursor; /* last, since rows seldom need its random stream */
 };
@@ -284,7 +284,8 @@ struct lab_cluster_run {
 /* bk_kind_fires() of the strategy, inlined since it is called many times per row. */
 static inline bool lab_rows_fire(const struct lab_cluster_run *run)
 {
-    return run->config.strategy.kind == BK_PROBABILISTIC || run->config.strategy.kind == BK_WEIGHTED;
+    return run->config.strategy.kind == BK_KIND_PROBABILISTIC ||
+           run->config.strategy.kind == BK_KIND_WEIGHTED;
 }
 
 /* Whether each key has a state row; a counter column is not one. */
@@ -314,7 +315,7 @@ static inline uint64_t lab_numbers_at_once(const struct lab_cluster_run *run)
 static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
 {
     return run->config.source == BK_SOURCE_COUNTER ||
-           (run->config.counter == BK_COUNTER_COLUMN && lab_rows_fire(run));
+           (run->config.counter == BK_COUNTER_NATIVE && lab_rows_fire(run));
 }
 
 /* Seconds since the start of the run, for display. The difference is computed in 128 bits, since times of

@@ -169,12 +169,12 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
         if (host->is_up && bk_agent_change(twin->agent, &host->history) != BK_OK)
             part(run, twin, event, "does not take new settings");
     } else if (event->kind == CLUSTER_TOLD) {
-        if (bk_agent_outcome(twin->agent, event->time_ns, event->operation->ticket,
-                             &event->operation->outcome) != BK_OK)
+        if (bk_agent_report(twin->agent, event->time_ns, event->operation->ticket,
+                            &event->operation->outcome) != BK_OK)
             part(run, twin, event, "waits for nothing");
     } else if (event->kind == CLUSTER_ID_TOLD) {
-        if (bk_idgen_outcome(&twin->idgen, event->time_ns, run->idgen->clients[event->agent].ticket,
-                             event->id_outcome) != BK_OK)
+        if (bk_idgen_report(&twin->idgen, event->time_ns, run->idgen->clients[event->agent].ticket,
+                            event->id_outcome) != BK_OK)
             part(run, twin, event, "waits for nothing");
     } else if (event->kind != CLUSTER_ID_TOOK)
         takes(run, twin, event);

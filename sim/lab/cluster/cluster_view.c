@@ -73,15 +73,15 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    /* With BK_COUNT, only the key's state determines this. */
-    if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_COUNT)
+    /* With BK_KIND_COUNT, only the key's state determines this. */
+    if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_KIND_COUNT)
         return false;
     const struct bk_history *history = lab_settings_at(run, time_ns);
     const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];
-    if (era->strategy.kind == BK_HASH)
+    if (era->strategy.kind == BK_KIND_HASH)
         return bucket < era->shift || bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
     struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
+    struct bk_placement route;
     return bk_history_route(history, NULL, &row, &route) != BK_OK || route.bucket != bucket;
 }
 
@@ -141,9 +141,10 @@ void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action)
 {
     struct lab_tally *tally = &run->tally;
-    bool counts_alone = action->mask == 1u << BK_COUNTER ||
-                        (action->columns[BK_BUCKET] == 0 && action->columns[BK_LAST_CHANGE] == 0 &&
-                         action->columns[BK_NEXT_CHANGE] == 0);
+    bool counts_alone =
+        action->mask == 1u << BK_COLUMN_COUNTER ||
+        (action->columns[BK_COLUMN_BUCKET] == 0 && action->columns[BK_COLUMN_LAST_CHANGE] == 0 &&
+         action->columns[BK_COLUMN_NEXT_CHANGE] == 0);
     switch (action->kind) {
     case BK_ACT_READ_STATE:
     case BK_ACT_READ_COUNTER:

@@ -5,6 +5,7 @@
 #ifndef LAB_CLUSTER_EVENTS_H
 #define LAB_CLUSTER_EVENTS_H
 
+#include "bucketing/idgen.h"
 #include "cluster_run.h"
 
 /* The kinds, with the members of struct cluster_event that are set besides `kind`. An event of an operation

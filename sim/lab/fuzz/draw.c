@@ -848,7 +848,7 @@ static void draw_count(const struct plan *plan, uint64_t rows, struct lab_writer
         every_rows = whole(&random, 1, 4);
     }
     lab_writer_add(writer, "rows: %" PRIu64 ", counter: %s", rows,
-                   lab_setting_name(BK_COUNT, "counter", (int)source));
+                   lab_setting_name(BK_KIND_COUNT, "counter", (int)source));
     if (source == BK_SOURCE_LEASE)
         lab_writer_add(writer, ", batch: %" PRIu64, batch);
     if (source != BK_SOURCE_INCREMENTAL && source != BK_SOURCE_SCAN)

@@ -18,10 +18,10 @@ static int64_t written_ns(const struct lab_strategy *strategy, int64_t start_ns)
 {
     const struct bk_strategy *core = &strategy->settings.strategy;
     const struct bk_row row = {.time_ns = start_ns};
-    struct bk_route route;
+    struct bk_placement route;
     if (strategy->settings.change_count > 0)
         return INT64_MAX;
-    if (core->kind == BK_TIME && bk_route(core, NULL, &row, &route) == BK_OK)
+    if (core->kind == BK_KIND_TIME && bk_route(core, NULL, &row, &route) == BK_OK)
         return route.until_ns - route.from_ns;
     return core->max_age_ns > 0 ? core->max_age_ns : INT64_MAX;
 }
@@ -46,7 +46,7 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
 static bool has_whole_window(const struct bk_strategy *strategy, int64_t start_ns, int64_t end_ns)
 {
     struct bk_row row = {.time_ns = start_ns - 1};
-    struct bk_route route;
+    struct bk_placement route;
     if (bk_route(strategy, NULL, &row, &route) != BK_OK)
         return false;
     row.time_ns = route.until_ns;
@@ -66,7 +66,8 @@ bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_s
         (windows.window_ns != 0 && (end_ns - start_ns) / windows.window_ns > windows.kept) ||
         (last->max_age_ns > 0 && last->max_age_ns <= end_ns - start_ns))
         return false;
-    return last->kind == BK_TIME ? !has_whole_window(last, start_ns, end_ns) : !lab_kind_ends(last->kind);
+    return last->kind == BK_KIND_TIME ? !has_whole_window(last, start_ns, end_ns)
+                                      : !lab_kind_ends(last->kind);
 }
 
 static int64_t window_of(const struct lab_disk_windows *windows, int64_t time_ns)
@@ -158,7 +159,7 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
     const bool is_of_hash = out->plan == BK_PLAN_ALL || out->plan == BK_PLAN_LAZY;
     const bool is_of_others = out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR;
-    if (strategy->settings.strategy.kind == BK_HASH ? is_of_others : is_of_hash)
+    if (strategy->settings.strategy.kind == BK_KIND_HASH ? is_of_others : is_of_hash)
         out->plan = BK_PLAN_DEFAULT;
     out->rows = read->rows;
     out->now_ns = now_ns;
@@ -291,14 +292,14 @@ static const size_t histograms[] = {
 #define PARTITION_HISTOGRAMS 4
 
 /* Its numbers, and how they merge; those of partitions come first. */
-enum rule { ADD, ADD_WIDE, SATURATE, LARGER };
+enum rule { ADD, SATURATE, LARGER };
 #define OF(rule, member)                                                                                     \
     {                                                                                                        \
         offsetof(struct lab_tally, member), rule                                                             \
     }
 #define OF_READS(reads)                                                                                      \
-    OF(ADD, reads.empties), OF(ADD, reads.incomplete), OF(ADD, reads.out_of_order), OF(ADD, reads.cut),      \
-        OF(ADD, reads.before), OF(ADD_WIDE, reads.scanned)
+    OF(ADD, reads.empties), OF(ADD, reads.incomplete), OF(ADD, reads.out_of_order), OF(ADD, reads.scanned),  \
+        OF(ADD, reads.cut), OF(ADD, reads.before)
 static const struct {
     size_t place;
     enum rule rule;
@@ -361,8 +362,6 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
         const uint64_t more = *number_at(from, i);
         if (numbers[i].rule == LARGER)
             *sum = more > *sum ? more : *sum;
-        else if (numbers[i].rule == ADD_WIDE)
-            *(lab_wide *)sum += *(const lab_wide *)number_at(from, i);
         else if (numbers[i].rule == SATURATE)
             lab_bytes_add(sum, more);
         else
@@ -446,8 +445,7 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
     for (size_t i = 0; i < HISTOGRAM_COUNT; i++)
         lab_histogram_archive(histogram_at(tally, i), archive);
     for (size_t i = 0; i < NUMBER_COUNT; i++)
-        sim_archive_bytes(archive, number_at(tally, i),
-                          numbers[i].rule == ADD_WIDE ? sizeof(lab_wide) : sizeof(uint64_t));
+        sim_archive_u64(archive, number_at(tally, i));
     sim_archive_i64(archive, &tally->first_over_ns);
     lab_slices_archive(&tally->slices, archive);
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)

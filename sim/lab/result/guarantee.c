@@ -34,7 +34,7 @@
 /* A row of the table: a kind, a protocol, an oracle and its exceptions. */
 #define ROW(kind, protocol, oracle, except)                                                                  \
     {                                                                                                        \
-        BK_##kind, BK_##protocol, LAB_ORACLE_##oracle, except                                                \
+        BK_KIND_##kind, BK_##protocol, LAB_ORACLE_##oracle, except                                           \
     }
 #define STORED_UNLESS(kind, protocol, refused)                                                               \
     ROW(kind, protocol, NO_DUPLICATES, ALWAYS), ROW(kind, protocol, CONSERVED, ALWAYS),                      \
@@ -149,8 +149,8 @@ const size_t lab_guarantee_count = sizeof lab_guarantees / sizeof *lab_guarantee
 const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
     /* The two kinds differ only in what a row adds to the counter, which affects no guarantee. */
-    if (kind == BK_WEIGHTED)
-        kind = BK_PROBABILISTIC;
+    if (kind == BK_KIND_WEIGHTED)
+        kind = BK_KIND_PROBABILISTIC;
     for (size_t i = 0; i < lab_guarantee_count; i++) {
         const struct lab_guarantee *guarantee = &lab_guarantees[i];
         if (guarantee->kind == kind && guarantee->protocol == protocol && guarantee->oracle == oracle)

@@ -54,7 +54,8 @@ static bool is_certain(const struct lab_result *result, const struct lab_strateg
     enum bk_kind kind = strategy->settings.strategy.kind;
     return strategy->settings.observed != WL_OBSERVED_AUTO ||
            (result->source != NULL && strcmp(result->source, "synthetic") != 0 &&
-            strategy->events.stride == 0 && (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT));
+            strategy->events.stride == 0 &&
+            (kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_COUNT));
 }
 
 /* What a file says: the sizes of all partitions, bounds, or nothing. */
@@ -213,11 +214,10 @@ struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struc
         return out;
     }
     if (!judge_bounds(limits, facts, &out)) {
-        if (facts->partitions == 0) {
+        if (facts->partitions > 0)
+            judge_partitions(limits, facts, &out);
+        else
             out.missing = "there are no partitions";
-            return out;
-        }
-        judge_partitions(limits, facts, &out);
     }
     /* What is known may show that a limit is exceeded, but not that the unknown limit is kept. */
     if (out.within != LAB_EXCEEDS && (facts->is_unknown[LAB_IN_ROWS] || facts->is_unknown[LAB_IN_BYTES])) {
@@ -360,14 +360,15 @@ const char *lab_requirement_text(enum lab_requirement requirement)
 uint32_t lab_requirements(const struct lab_settings *settings)
 {
     enum bk_kind kind = settings->strategy.kind;
-    bool is_count = kind == BK_COUNT, fires = bk_kind_fires(kind);
+    bool is_count = kind == BK_KIND_COUNT, fires = bk_kind_fires(kind);
     bool has_lwt = (is_count && (settings->source == BK_SOURCE_LWT || settings->source == BK_SOURCE_LEASE)) ||
                    (fires && (settings->counter == BK_COUNTER_LWT || settings->coordination == BK_LOCKED ||
                               settings->coordination == BK_GUARDED));
     bool has_writer =
         (is_count && settings->source == BK_SOURCE_MEMORY) || (fires && settings->coordination == BK_SINGLE);
     return (uint32_t)(is_count && settings->source == BK_SOURCE_EXTERNAL) << LAB_REQUIRES_SEQUENCE |
-           (uint32_t)has_writer << LAB_REQUIRES_WRITER | (uint32_t)(kind == BK_HASH) << LAB_REQUIRES_FAN_OUT |
+           (uint32_t)has_writer << LAB_REQUIRES_WRITER |
+           (uint32_t)(kind == BK_KIND_HASH) << LAB_REQUIRES_FAN_OUT |
            (uint32_t)(fires && settings->coordination == BK_THREE_STATE) << LAB_REQUIRES_LEAD |
            (uint32_t)has_lwt << LAB_REQUIRES_LWT;
 }

@@ -30,14 +30,16 @@
 #define NO_WATCH_LIMIT "in runs that `watch` does not store, and without a limit or the number of partitions"
 #define NO_KEYS        "with `identifiers`, and of `observed`"
 #define NO_HORIZON_AT_ALL                                                                                    \
-    "without limits, with `table`, where rows expire within the run, and in runs of commands other than "    \
-    "`run` and `check`"
+    "without limits, with a `table` that overwrites rows or divides partitions, where rows expire within "   \
+    "the run, and in runs of commands other than `run` and `check`"
 #define NO_EXPECTED                                                                                          \
-    "without limits, with `table`, `deletes`, `then` or agents, of windows and hash buckets of a trace or "  \
-    "of "                                                                                                    \
-    "late rows, and in runs of commands other than `run` and `check`"
+    "without limits, with a `table` that overwrites rows or divides partitions, with `deletes`, `then` or "  \
+    "agents, of windows and hash buckets of a trace or of late rows, and in runs of commands other than "    \
+    "`run` and `check`"
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
-#define NO_TOMBS   "without `agents` or `reads`, and without `deletes` and `row.ttl`"
+#define UNLISTED                                                                                             \
+    ", and of `observed` unless its file lists all partitions, with `rowCount` for a limit in rows"
+#define NO_TOMBS "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
 const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.total", PARTITIONS), .absent = NO_ROWS,
@@ -49,12 +51,12 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.growing", NUMBER), .absent = "with `identifiers`, and of `observed`",
      .meaning =
          "1: partitions still grow at the end, since they have no end, or the run has no whole window"},
-    {IN("Partitions"), IS("partitions.over_limit", PARTITIONS), TELLS(EITHER), .absent = "without limits",
-     .meaning = "above a limit, in rows or bytes"},
+    {IN("Partitions"), IS("partitions.over_limit", PARTITIONS), TELLS(EITHER),
+     .absent = "without limits" UNLISTED, .meaning = "above a limit, in rows or bytes"},
     {IN("Partitions"), IS("partitions.over_limit_rows", PARTITIONS), TELLS(ROWS),
-     .absent = "without `limits.partition_rows`", .meaning = "above that limit"},
+     .absent = "without `limits.partition_rows`" UNLISTED, .meaning = "above that limit"},
     {IN("Partitions"), IS("partitions.over_limit_bytes", PARTITIONS), TELLS(BYTES),
-     .absent = "without `limits.partition_bytes`", .meaning = "above that limit"},
+     .absent = "without `limits.partition_bytes`" UNLISTED, .meaning = "above that limit"},
     {IN("Partitions"), IS("partitions.first_over_days", DAYS),
      .absent = "where no partition exceeds a limit, and with a `table` that overwrites rows or whose "
                "partitions several keys share",

@@ -43,6 +43,7 @@ enum fact {
     CLUSTER_ENGINE = 1 << 15,
     NO_READS = 1 << 16,
     NO_TINY = 1 << 17,
+    NAMED_TIMES = 1 << 18, /* `time` says how the trace's times are written */
 };
 
 /* What does not go together. The first rule that applies is the error. */
@@ -59,6 +60,7 @@ static const struct rule {
     {"identifiers", NO_AGENTS, "'%s' needs agents, which are its clients; add 'agents: {count: N}'"},
     {"keys arrivals", TRACE, "'%s' conflicts with 'trace'; remove one of them"},
     {"trace.epoch", NO_SNOWFLAKES, "'%s' applies only to Snowflakes; add time: snowflake, or remove it"},
+    {"trace.time_format", NAMED_TIMES, "'%s' conflicts with 'time'; remove one of them"},
     {"agents faults", STREAM_ENGINE, "'%s' needs engine: cluster; use that, or remove this"},
     {"faults", NO_AGENTS, "'%s' needs agents; add 'agents: {count: N}'"},
     {"engine", CLUSTER_ENGINE | NO_AGENTS, "'%s: cluster' needs agents; add 'agents: {count: N}'"},
@@ -122,6 +124,7 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
            (scenario->observed_count > 0 ? OBSERVED : 0) |
            (lab_node_find(root, "identifiers") != NULL ? IDENTIFIERS : 0) | (has_trace ? TRACE : 0) |
            (scenario->trace_format.time != WL_TIME_SNOWFLAKE ? NO_SNOWFLAKES : 0) |
+           (scenario->trace_format.time != WL_TIME_AUTO ? NAMED_TIMES : 0) |
            (scenario->workload.is_late_trace ? ARRIVED : 0) |
            (wl_has_own_times(&scenario->workload) ? OWN_TIMES : 0) |
            (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : 0) |
@@ -154,7 +157,6 @@ bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root)
 bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
-    scenario->reads.are_expected = lab_reads_can_be_expected(scenario);
     const char *refusal = lab_thin_refusal(scenario);
     if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
         return lab_fail_value(reader, lab_node_find(root, "engine"),
@@ -194,11 +196,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
                                   "it counts stored rows, and only agents see which rows expired or were "
                                   "deleted before a count; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->settings.strategy.max_age_ns != 0 &&
-            strategy->settings.strategy.kind == BK_COUNT)
+            strategy->settings.strategy.kind == BK_KIND_COUNT)
             return lab_fail_value(
                 reader, lab_node_find(settings, "max_age"),
                 "'count' with agents does not store when a bucket began; use 'probabilistic', or 'time'");
-        if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
+        if (is_cluster && strategy->settings.strategy.kind == BK_KIND_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                                   "more than the cluster engine holds; give at most 65536");
@@ -320,8 +322,8 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
     for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         struct lab_regimes regimes;
-        if (strategy->settings.strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
-            !can_walk(&regimes, birth_ns, end_ns))
+        if (strategy->settings.strategy.kind == BK_KIND_TIME &&
+            lab_regimes_make(strategy, start_ns, &regimes) && !can_walk(&regimes, birth_ns, end_ns))
             return sim_fail(
                 error, SIM_ERROR_INPUT,
                 "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
@@ -344,13 +346,13 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        if (strategy->settings.strategy.kind == BK_HASH &&
+        if (strategy->settings.strategy.kind == BK_KIND_HASH &&
             strategy->settings.strategy.of.hash.buckets > HASH_BUCKETS_MAX)
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
                             scenario->path, strategy->line, strategy->column,
                             strategy->settings.strategy.of.hash.buckets, HASH_BUCKETS_MAX);
-        if (strategy->settings.strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
+        if (strategy->settings.strategy.kind == BK_KIND_TIME && !check_windows(scenario, strategy, error))
             return false;
     }
     const struct wl_workload *workload = &scenario->workload;
@@ -371,7 +373,7 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->design.is_given &&
         (!lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY)))
         return "the table's partitions need each row's columns";
-    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0 && !lab_reads_can_be_expected(scenario))
+    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
         return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
         return "reads of rows that expire need the time of each row";
@@ -386,28 +388,19 @@ bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows)
     return rows >= THINNED_SEGMENT_ROWS * wl_segments(&scenario->workload);
 }
 
-/* Whether what these reads query follows from a key's partitions, without its rows. */
-static bool can_be_expected(const struct lab_read *read, enum lab_read_kind kind,
-                            const struct lab_settings *settings)
-{
-    const enum bk_plan plan = settings->reading.plan != BK_PLAN_DEFAULT ? settings->reading.plan : read->plan;
-    if (settings->strategy.kind == BK_HASH)
-        return plan != BK_PLAN_LAZY;
-    return kind != LAB_READ_RANGE || settings->strategy.kind == BK_TIME ||
-           (plan != BK_PLAN_PAIR && plan != BK_PLAN_PARALLEL);
-}
-
 bool lab_reads_can_be_expected(const struct lab_scenario *scenario)
 {
     const struct lab_reads *reads = &scenario->reads;
-    bool is_plain = scenario->engine != LAB_ENGINE_CLUSTER && reads->present && reads->limit == 0 &&
-                    scenario->row_ttl_ns == 0 && !wl_has_own_times(&scenario->workload);
+    bool is_plain = scenario->engine != LAB_ENGINE_CLUSTER && reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
+                    reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 &&
+                    reads->kinds[LAB_READ_ALL].rate_per_s <= 0 && scenario->row_ttl_ns == 0 &&
+                    !wl_has_own_times(&scenario->workload);
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_settings *settings = &scenario->strategies[i].settings;
-        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty;
-        for (int kind = 0; kind < LAB_READ_KINDS; kind++)
-            is_plain = is_plain && (reads->kinds[kind].rate_per_s <= 0 ||
-                                    can_be_expected(&reads->kinds[kind], (enum lab_read_kind)kind, settings));
+        enum bk_plan plan = settings->reading.plan != BK_PLAN_DEFAULT ? settings->reading.plan
+                                                                      : reads->kinds[LAB_READ_LATEST].plan;
+        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty &&
+                   plan != BK_PLAN_LAZY;
     }
     return is_plain;
 }

@@ -186,17 +186,17 @@ static const char *parse_of_tune(const char *text, struct lab_tune_expect *out)
 {
     enum lab_compare compare;
     struct piece answer, label;
-    *out = (struct lab_tune_expect){.kind = BK_KIND_COUNT};
+    *out = (struct lab_tune_expect){.kind = BK_KINDS};
     if (split(text, &answer, &compare, &label) != NULL || compare < LAB_EQUAL)
         return "a setting is the same or another one; compare by == or !=, as in tune.recommended == time-1h";
     if (strncmp(answer.at, BEST, strlen(BEST)) == 0) {
         struct piece name = {answer.at + strlen(BEST), answer.size - strlen(BEST)};
         int kind = 0;
-        while (kind < BK_KIND_COUNT && (strlen(bk_kind_name((enum bk_kind)kind)) != name.size ||
-                                        memcmp(bk_kind_name((enum bk_kind)kind), name.at, name.size) != 0))
+        while (kind < BK_KINDS && (strlen(bk_kind_name((enum bk_kind)kind)) != name.size ||
+                                   memcmp(bk_kind_name((enum bk_kind)kind), name.at, name.size) != 0))
             kind++;
         out->kind = (enum bk_kind)kind;
-        if (kind == BK_KIND_COUNT)
+        if (kind == BK_KINDS)
             return "no kind of strategy; write tune.best.unbucketed, time, count, probabilistic, hash or "
                    "weighted";
     } else if (answer.size != strlen(RECOMMENDED)) {
@@ -293,12 +293,11 @@ static void complete_prices(struct lab_reader *reader, const struct lab_node *ro
 static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        void *out)
 {
-    const char *names[BK_KIND_COUNT];
+    const char *names[BK_KINDS];
     (void)field;
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
+    for (unsigned kind = 0; kind < BK_KINDS; kind++)
         names[kind] = bk_kind_name((enum bk_kind)kind);
-    return lab_read_names(reader, node, "kind of strategy", names, BK_KIND_COUNT, "[count, probabilistic]",
-                          out);
+    return lab_read_names(reader, node, "kind of strategy", names, BK_KINDS, "[count, probabilistic]", out);
 }
 
 const struct lab_table lab_tune_table = {
@@ -317,7 +316,7 @@ void lab_tune_default(struct lab_tune *tune)
                               .confidence = LAB_TUNE_CONFIDENCE,
                               .tolerance = LAB_TUNE_TOLERANCE,
                               .seeds = SEEDS_DEFAULT,
-                              .kinds = (UINT32_C(1) << BK_KIND_COUNT) - 1};
+                              .kinds = (UINT32_C(1) << BK_KINDS) - 1};
 }
 
 /* `risk` is another name of limits.over_limit_share. */

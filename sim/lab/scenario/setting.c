@@ -30,8 +30,8 @@ unsigned lab_settings_protocol(const struct lab_settings *settings)
 {
     if (settings->is_idgen)
         return (unsigned)settings->idgen.lock;
-    return settings->strategy.kind == BK_COUNT ? (unsigned)settings->source
-                                               : (unsigned)settings->coordination;
+    return settings->strategy.kind == BK_KIND_COUNT ? (unsigned)settings->source
+                                                    : (unsigned)settings->coordination;
 }
 
 #define PLACE(member) offsetof(struct lab_settings, member)

@@ -4,7 +4,7 @@
 #include "lab/setting.h"
 
 #define PLACE(member) offsetof(struct lab_settings, member)
-#define KIND(name)    (1u << BK_##name)
+#define KIND(name)    (1u << BK_KIND_##name)
 #define FIRES         (KIND(PROBABILISTIC) | KIND(WEIGHTED))
 #define IDGEN         (1u << LAB_KIND_IDGEN)
 #define OBSERVED      (1u << LAB_KIND_OBSERVED)

@@ -110,11 +110,11 @@ static bool check_either(struct lab_reader *reader, const struct lab_node *node,
 static bool check_strategy(struct lab_reader *reader, const struct lab_node *node,
                            const struct bk_strategy *strategy)
 {
-    if (strategy->kind == BK_TIME &&
+    if (strategy->kind == BK_KIND_TIME &&
         (!check_either(reader, node, "window", "calendar", "window: 10d") ||
          (lab_node_find(node, "epoch") != NULL && !check_either(reader, node, "calendar", "epoch", ""))))
         return false;
-    if (strategy->kind == BK_PROBABILISTIC &&
+    if (strategy->kind == BK_KIND_PROBABILISTIC &&
         !check_either(reader, node, "bits", "chance", "bits: 9 or chance: 1/300"))
         return false;
     enum bk_status status = bk_strategy_check(strategy);
@@ -132,10 +132,10 @@ static bool check_change(struct lab_reader *reader, const struct lab_node *node,
 static const struct lab_table *change_table(uint32_t kinds)
 {
 #define OF_CHANGE(kind) [kind] = {.kinds = 1u << (kind), .scope = LAB_OF_CHANGE, .check = check_change }
-    static const struct lab_table tables[BK_KIND_COUNT] = {OF_CHANGE(BK_TIME), OF_CHANGE(BK_COUNT),
-                                                           OF_CHANGE(BK_PROBABILISTIC), OF_CHANGE(BK_HASH),
-                                                           OF_CHANGE(BK_WEIGHTED)};
-    for (size_t kind = 0; kind < BK_KIND_COUNT; kind++) {
+    static const struct lab_table tables[BK_KINDS] = {OF_CHANGE(BK_KIND_TIME), OF_CHANGE(BK_KIND_COUNT),
+                                                      OF_CHANGE(BK_KIND_PROBABILISTIC),
+                                                      OF_CHANGE(BK_KIND_HASH), OF_CHANGE(BK_KIND_WEIGHTED)};
+    for (size_t kind = 0; kind < BK_KINDS; kind++) {
         if (kinds == 1u << kind)
             return &tables[kind];
     }
@@ -189,9 +189,9 @@ static bool check_backoff(struct lab_reader *reader, const struct lab_node *node
 }
 
 static const struct lab_table lock_table = {
-    .kinds = 1u << BK_PROBABILISTIC, .group = "lock", .scope = LAB_OF_STRATEGY};
+    .kinds = 1u << BK_KIND_PROBABILISTIC, .group = "lock", .scope = LAB_OF_STRATEGY};
 static const struct lab_table reading_table = {
-    .kinds = 1u << BK_TIME, .group = "read", .scope = LAB_OF_STRATEGY};
+    .kinds = 1u << BK_KIND_TIME, .group = "read", .scope = LAB_OF_STRATEGY};
 static const struct lab_table backoff_table = {
     .kinds = 1u << LAB_KIND_IDGEN, .group = "backoff", .scope = LAB_OF_STRATEGY, .check = check_backoff};
 static const struct lab_table *const group_tables[] = {&lock_table, &reading_table, &backoff_table};
@@ -323,7 +323,7 @@ static bool check_count(struct lab_reader *reader, const struct lab_node *list, 
            lab_fail_at(&reader->tree, &list->name_place,
                        "agents with 'counter: %s' keep no state that could say at which number the new count "
                        "begins; use lwt, lease, incremental, scan or memory, or remove agents",
-                       lab_setting_name(BK_COUNT, "counter", (int)source));
+                       lab_setting_name(BK_KIND_COUNT, "counter", (int)source));
 }
 
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
@@ -334,10 +334,10 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     const struct lab_node *list = lab_node_find(settings, "then");
     if (strategy->settings.change_count == 0)
         return true;
-    if (strategy->settings.strategy.kind == BK_COUNT &&
+    if (strategy->settings.strategy.kind == BK_KIND_COUNT &&
         !check_count(reader, list, strategy->settings.source, is_cluster))
         return false;
-    if (strategy->settings.strategy.kind == BK_HASH &&
+    if (strategy->settings.strategy.kind == BK_KIND_HASH &&
         strategy->settings.strategy.of.hash.buckets > LAB_CHANGED_BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                               "more than a run with 'then' can hold; give at most 4096");
@@ -418,11 +418,11 @@ static bool check_guarded(struct lab_reader *reader, const struct lab_node *node
     const struct lab_node *counter = lab_node_find(node, "counter");
     if (settings->coordination != BK_GUARDED)
         return true;
-    if (counter != NULL && settings->counter != BK_COUNTER_COLUMN)
+    if (counter != NULL && settings->counter != BK_COUNTER_NATIVE)
         return lab_fail_value(reader, counter,
                               "guarded counts each bucket in its own counter; write counter: counter, or "
                               "remove this");
-    settings->counter = BK_COUNTER_COLUMN;
+    settings->counter = BK_COUNTER_NATIVE;
     return true;
 }
 
@@ -441,7 +441,8 @@ static bool check_lead(struct lab_reader *reader, const struct lab_node *node,
 static bool is_named(struct lab_reader *reader, const struct lab_node *node,
                      const struct lab_settings *settings)
 {
-    return settings->strategy.kind != BK_COUNT || reader->is_kept || lab_node_find(node, "counter") != NULL ||
+    return settings->strategy.kind != BK_KIND_COUNT || reader->is_kept ||
+           lab_node_find(node, "counter") != NULL ||
            lab_fail_at(
                &reader->tree, &node->place,
                "'counter' is missing under 'count'; add where a row's number comes from: external if rows "
@@ -470,7 +471,7 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
     const struct bk_strategy *strategy = &settings->strategy;
     if (strategy->max_age_ns == 0)
         return true;
-    if (strategy->kind == BK_COUNT && lab_node_find(node, "then") != NULL)
+    if (strategy->kind == BK_KIND_COUNT && lab_node_find(node, "then") != NULL)
         return lab_fail_at(&reader->tree, &lab_node_find(node, "then")->name_place,
                            "'then' conflicts with 'max_age': a key's state has room for only one position "
                            "where the count began; remove one of them");
@@ -490,7 +491,7 @@ static bool check_reading(struct lab_reader *reader, const struct lab_node *stra
     const struct lab_node *plan = lab_node_find(read, "plan");
     const struct lab_node *remembers = lab_node_find(read, "remember_empty");
     enum bk_plan asked = settings->reading.plan;
-    bool is_hash = settings->strategy.kind == BK_HASH;
+    bool is_hash = settings->strategy.kind == BK_KIND_HASH;
     if (read != NULL && lab_node_find(strategy, "then") != NULL)
         return lab_fail_at(&reader->tree, &read->name_place,
                            "'read' conflicts with 'then', whose eras are read by their own plans; remove one "
@@ -500,7 +501,7 @@ static bool check_reading(struct lab_reader *reader, const struct lab_node *stra
                               "any bucket of hash may hold the newest row; use all, lazy or parallel");
     if (!is_hash && (asked == BK_PLAN_ALL || asked == BK_PLAN_LAZY))
         return lab_fail_value(reader, plan, "only hash can be read this way; use walk, pair or parallel");
-    return remembers == NULL || settings->strategy.kind == BK_TIME ||
+    return remembers == NULL || settings->strategy.kind == BK_KIND_TIME ||
            lab_fail_at(&reader->tree, &remembers->name_place,
                        "'remember_empty' applies only to time, whose windows close by themselves; remove it");
 }
@@ -523,11 +524,12 @@ static bool check_settings(struct lab_reader *reader, const struct lab_node *nod
 #define OF(kind)                                                                                             \
     {                                                                                                        \
         .kinds = 1u << (kind), .scope = LAB_OF_STRATEGY, .check = check_settings,                            \
-        .may_be_empty = (kind) == BK_UNBUCKETED                                                              \
+        .may_be_empty = (kind) == BK_KIND_UNBUCKETED                                                         \
     }
-static const struct lab_table unbucketed_table = OF(BK_UNBUCKETED), time_table = OF(BK_TIME),
-                              count_table = OF(BK_COUNT), probabilistic_table = OF(BK_PROBABILISTIC),
-                              hash_table = OF(BK_HASH), weighted_table = OF(BK_WEIGHTED);
+static const struct lab_table unbucketed_table = OF(BK_KIND_UNBUCKETED), time_table = OF(BK_KIND_TIME),
+                              count_table = OF(BK_KIND_COUNT),
+                              probabilistic_table = OF(BK_KIND_PROBABILISTIC), hash_table = OF(BK_KIND_HASH),
+                              weighted_table = OF(BK_KIND_WEIGHTED);
 static const struct lab_table idgen_table = {
     .kinds = 1u << LAB_KIND_IDGEN, .scope = LAB_OF_STRATEGY, .check = check_idgen, .may_be_empty = true};
 static const struct lab_table observed_table = {

@@ -313,7 +313,7 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
     const struct lab_scenario *scenario = reader->scenario;
     bool has_bucket = lab_design_column(&scenario->design, LAB_FEED_BUCKET) != NULL;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_UNBUCKETED)
+        if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_KIND_UNBUCKETED)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
                                "hour: bucket, or try only 'unbucketed'",

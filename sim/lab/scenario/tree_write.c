@@ -385,8 +385,13 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
     }
     if (equals[1 + strspn(equals + 1, " ")] == '\0')
         return lab_fail_at(tree, &path.place, "no value; give one, or null to remove the field");
+    char quoted[LAB_SHOWN_SIZE]; /* '%d/%m/%Y' without its quotes, which the shell removed */
+    const bool is_form = equals[1] == '%' && strlen(equals) + 2 < sizeof quoted;
+    if (is_form)
+        snprintf(quoted, sizeof quoted, "'%s'", equals + 1);
+    const char *text = is_form ? quoted : equals + 1;
     struct lab_node *value;
-    if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
+    if (!lab_tree_read(tree, argument, text, strlen(text), node->name, &value))
         return false;
     /* The node keeps its place in the list of its siblings; everything else comes from the value. */
     struct lab_node *next = node->next;

@@ -382,7 +382,8 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
            check_backfill(reader, lab_node_find(arrivals, "backfill"));
 }
 
-#define NAME_BYTES_MAX 256
+#define NAME_BYTES_MAX    256
+#define PATTERN_BYTES_MAX 64
 
 #define COLUMN_RANGE "the name of a column, or its number from 1"
 
@@ -473,6 +474,35 @@ static bool read_epoch(struct lab_reader *reader, const struct lab_field *field,
     return lab_read_time(reader, field, node, &scenario->trace_format.epoch_ns);
 }
 
+static bool read_pattern(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    struct wl_trace_format *format = &((struct lab_scenario *)out)->trace_format;
+    return lab_read_text(reader, field, node, &format->pattern) &&
+           (wl_trace_pattern_is(format->pattern) ||
+            lab_fail_value(reader, node, "%s", "not a form of times; write one such as '%d/%m/%Y %H:%M:%S'"));
+}
+
+static bool read_line(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    struct wl_trace_format *format = &((struct lab_scenario *)out)->trace_format;
+    return lab_read_text(reader, field, node, &format->line) &&
+           (wl_trace_line_is(format->line) ||
+            lab_fail_value(reader, node,
+                           "not the form of a line; write one such as '[{time}] {host} {message}'"));
+}
+
+static bool read_zone(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    (void)field;
+    const char *text = lab_scalar(reader, node);
+    return text != NULL &&
+           (sim_time_zone(text, &((struct lab_scenario *)out)->trace_format.zone_ns) ||
+            lab_fail_value(reader, node, "not a zone; write its distance from UTC, as in '+02:00'"));
+}
+
 static const struct lab_choice layouts[] = {
     {"auto", WL_LAYOUT_AUTO}, {"csv", WL_LAYOUT_CSV}, {"json", WL_LAYOUT_JSON}, {NULL, 0}};
 #define CHOICE(id, option, name) {option, WL_TIME_##id},
@@ -488,7 +518,13 @@ const struct lab_table lab_trace_table = {
                {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
                {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
                {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
-               {.name = "epoch", .read = read_epoch}, {.name = "delimiter", .read = read_delimiter},
+               {"time_format", read_pattern, LAB_FROM(0, PATTERN_BYTES_MAX),
+                .range = "how times are written, in the letters of strptime()"},
+               {"line", read_line, LAB_FROM(0, NAME_BYTES_MAX),
+                .range = "the form of a log's lines, with the names of its fields in braces"},
+               {"year", lab_read_whole32, LAB_IN(trace_format.year), LAB_FROM(1970, 2261)},
+               {.name = "timezone", .read = read_zone}, {.name = "epoch", .read = read_epoch},
+               {.name = "delimiter", .read = read_delimiter},
                {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
                {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
                {"sort", lab_read_flag, LAB_IN(trace_format.sort)})};
@@ -539,7 +575,7 @@ static bool check_plan(struct lab_reader *reader, const struct lab_node *read, c
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_settings *settings = &scenario->strategies[i].settings;
         if ((asked->plan == BK_PLAN_ALL || asked->plan == BK_PLAN_LAZY) &&
-            settings->strategy.kind != BK_HASH && settings->reading.plan == BK_PLAN_DEFAULT)
+            settings->strategy.kind != BK_KIND_HASH && settings->reading.plan == BK_PLAN_DEFAULT)
             return lab_fail_value(
                 reader, lab_node_find(read, "plan"),
                 "only hash can be read this way; give it under hash, as in read: {plan: lazy}, and use "

@@ -60,8 +60,8 @@ struct lint {
 
 const char *lab_risk_name(enum lab_risk risk)
 {
-    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",      "large",
-                                                      "cell_wall", "overwritten", "tombstones"};
+    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",       "large",
+                                                      "cell_wall", "overwritten", "tombstones", "expiry"};
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
@@ -101,7 +101,7 @@ static double counters_of_key(const struct lint *lint)
 static double rows_of_increment(const struct lint *lint)
 {
     const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
-    if (strategy->kind == BK_WEIGHTED)
+    if (strategy->kind == BK_KIND_WEIGHTED)
         return (double)strategy->of.weighted.bytes / sim_size_mean(&lint->scenario->workload.row_bytes);
     double n = (double)strategy->of.probabilistic.chance_denominator;
     return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
@@ -114,7 +114,7 @@ static double window_s(const struct bk_strategy *strategy)
                                    [BK_CALENDAR_DAY] = 86400,
                                    [BK_CALENDAR_WEEK] = 7 * 86400.0,
                                    [BK_CALENDAR_MONTH] = 31 * 86400.0};
-    if (strategy->kind != BK_TIME)
+    if (strategy->kind != BK_KIND_TIME)
         return 0;
     return strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns / 1e9
                                                           : units[strategy->of.time.calendar];
@@ -130,8 +130,8 @@ struct load {
 static int64_t window_end(const struct bk_strategy *strategy, int64_t time_ns)
 {
     const struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    if (strategy->kind == BK_TIME && bk_route(strategy, NULL, &row, &route) == BK_OK)
+    struct bk_placement route;
+    if (strategy->kind == BK_KIND_TIME && bk_route(strategy, NULL, &row, &route) == BK_OK)
         return route.until_ns;
     const int64_t age_ns = strategy->max_age_ns;
     return age_ns == 0 || time_ns > INT64_MAX - age_ns ? INT64_MAX : time_ns - time_ns % age_ns + age_ns;
@@ -245,7 +245,7 @@ static double rows_in(const struct lint *lint, double all, double in_window, dou
     double most = ENDLESS, writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
     if (lint->is_endless)
         return all;
-    if (strategy->kind == BK_COUNT) {
+    if (strategy->kind == BK_KIND_COUNT) {
         most = (double)strategy->of.count.rows * counters_of_key(lint);
     } else if (bk_kind_fires(strategy->kind)) {
         double increments = (double)bk_threshold(strategy);
@@ -260,7 +260,8 @@ static double rows_in(const struct lint *lint, double all, double in_window, dou
 static double usual_rows_in(const struct lint *lint, double rate)
 {
     const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
-    const double window = strategy->kind == BK_TIME ? window_s(strategy) : (double)strategy->max_age_ns / 1e9;
+    const double window =
+        strategy->kind == BK_KIND_TIME ? window_s(strategy) : (double)strategy->max_age_ns / 1e9;
     return rows_in(lint, rate * lint->duration_s, window > 0 ? rate * window : ENDLESS, 0);
 }
 
@@ -295,7 +296,7 @@ static void prepare(struct lint *lint, const struct lab_scenario *scenario, size
         scenario->limits.partition_rows == 0 ? ENDLESS : (double)scenario->limits.partition_rows;
     lint->limit_bytes = scenario->limits.partition_bytes == 0 ? BYTES_LIMIT_DEFAULT
                                                               : (double)scenario->limits.partition_bytes;
-    double buckets = kind == BK_HASH ? (double)strategy->settings.strategy.of.hash.buckets : 1;
+    double buckets = kind == BK_KIND_HASH ? (double)strategy->settings.strategy.of.hash.buckets : 1;
     double of_columns = partition_share(design) / buckets;
     lint->top_share = of_columns;
     if (!lint->has_rates)
@@ -328,17 +329,17 @@ static const char *cure_of_size(const struct lint *lint)
     if (lab_design_column(lint->design, LAB_FEED_BUCKET) == NULL)
         return "feed a column by bucket, and put it into the partition key";
     switch (lint->strategy->settings.strategy.kind) {
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         return "use time, count or probabilistic";
-    case BK_TIME:
+    case BK_KIND_TIME:
         return "use a shorter window, or count or probabilistic, which count rows";
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         return "give fewer 'rows'";
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         return "lower 'bits' or 'threshold', or raise 'chance'";
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         return "lower 'bytes' or 'threshold'";
-    case BK_HASH:
+    case BK_KIND_HASH:
         return "use time, count or probabilistic, or more buckets for the time being";
     default:
         return "give it a smaller bound";
@@ -384,8 +385,8 @@ static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum l
                                                        const char *format, ...)
 {
     struct lab_warnings *out = lint->out;
-    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
-    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
+    bool is_hash = lint->strategy->settings.strategy.kind == BK_KIND_HASH;
+    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) || risk == LAB_RISK_EXPIRY ||
                      (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
     struct lab_warning one = {.risk = risk,
                               .is_certain = is_certain,
@@ -410,7 +411,7 @@ static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum l
 static void lint_unbounded(struct lint *lint)
 {
     const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
-    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
+    bool is_hash = lint->strategy->settings.strategy.kind == BK_KIND_HASH;
     char figure[2 * FIGURE_SIZE] = "", rows[FIGURE_SIZE], reason[FIGURE_SIZE];
     if (!lint->is_endless || lint->distinct < ENDLESS)
         return;
@@ -464,7 +465,7 @@ static void lint_load(struct lint *lint)
 static void lint_uncounted(struct lint *lint)
 {
     const struct lab_strategy *strategy = lint->strategy;
-    if (strategy->settings.strategy.kind != BK_COUNT || strategy->settings.source != BK_SOURCE_SCAN)
+    if (strategy->settings.strategy.kind != BK_KIND_COUNT || strategy->settings.source != BK_SOURCE_SCAN)
         return;
     double ttl_s = (double)lint->scenario->row_ttl_ns / 1e9,
            rows = (double)strategy->settings.strategy.of.count.rows;
@@ -567,6 +568,20 @@ static void lint_tombstones(struct lint *lint)
          shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
+/* A node keeps the second in which a row expires in 31 bits, unless it is configured otherwise. */
+static void lint_expiry(struct lint *lint)
+{
+    const int64_t most_s = INT32_MAX - 1, start_s = lint->scenario->workload.start_ns / SIM_SECOND;
+    double first_s = (double)start_s + (double)lint->scenario->row_ttl_ns / 1e9;
+    if (!lint->has_rates || lint->scenario->row_ttl_ns == 0 || first_s + lint->duration_s <= (double)most_s)
+        return;
+    warn(lint, LAB_RISK_EXPIRY, true, first_column(lint),
+         "shorten 'row.ttl', or use Cassandra 5 with storage_compatibility_mode: NONE, for which the end is "
+         "2106",
+         "%s expire after 2038-01-19T03:14:06Z, and Cassandra's default configuration refuses to insert them",
+         first_s > (double)most_s ? "rows" : "the run's last rows");
+}
+
 bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
     memset(out, 0, sizeof *out);
@@ -582,6 +597,7 @@ bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
         lint_wall(&lint);
         lint_overwritten(&lint);
         lint_tombstones(&lint);
+        lint_expiry(&lint);
         if (lint.out_of_memory) {
             lab_warnings_clear(out);
             return false;

@@ -82,7 +82,7 @@ struct grid {
 static struct grid grid_of(const struct lab_strategy *strategy)
 {
     const struct bk_strategy *core = &strategy->settings.strategy;
-    if (core->kind != BK_TIME)
+    if (core->kind != BK_KIND_TIME)
         return (struct grid){core->max_age_ns, false};
     if (core->of.time.calendar != BK_CALENDAR_NONE)
         return (struct grid){core->of.time.calendar == BK_CALENDAR_HOUR ? SIM_HOUR : SIM_DAY, true};
@@ -149,7 +149,7 @@ static void tell_conflict(const struct lab_strategy *strategy, const struct wind
     lab_quantity_duration_text(grid.step_ns, bucket, sizeof bucket);
     if (fits(window->span_ns, grid))
         return;
-    if (kind == BK_TIME && (grid.step_ns == 0 || grid.is_calendar))
+    if (kind == BK_KIND_TIME && (grid.step_ns == 0 || grid.is_calendar))
         lab_writer_add(
             text,
             "conflict: buckets end by a calendar or an epoch, windows at multiples of %s since 1970; set "
@@ -159,7 +159,7 @@ static void tell_conflict(const struct lab_strategy *strategy, const struct wind
         lab_writer_add(
             text,
             "conflict: buckets of %s and windows of %s end at different times; set %s: %s, or a multiple\n",
-            bucket, span, kind == BK_TIME ? "window" : "max_age", span);
+            bucket, span, kind == BK_KIND_TIME ? "window" : "max_age", span);
     else if (!lab_kind_ends(kind))
         lab_writer_add(
             text,
@@ -260,10 +260,10 @@ struct rule {
 #define ANY         UINT32_MAX
 #define ALL_COLUMNS 15u
 /* Columns of the state tables, as bits. */
-#define BUCKET  BIT(BK_BUCKET)
-#define COUNTED BIT(BK_COUNTER)
-#define LAST    BIT(BK_LAST_CHANGE)
-#define NEXT    BIT(BK_NEXT_CHANGE)
+#define BUCKET  BIT(BK_COLUMN_BUCKET)
+#define COUNTED BIT(BK_COLUMN_COUNTER)
+#define LAST    BIT(BK_COLUMN_LAST_CHANGE)
+#define NEXT    BIT(BK_COLUMN_NEXT_CHANGE)
 /* Coordinations and counters, as bits. */
 #define SINGLE      BIT(BK_SINGLE)
 #define LOCKED      BIT(BK_LOCKED)
@@ -272,7 +272,7 @@ struct rule {
 #define UNGUARDED   (SINGLE | LOCKED | THREE_STATE)
 #define RMW         BIT(BK_COUNTER_RMW)
 #define LWT         BIT(BK_COUNTER_LWT)
-#define COLUMN      BIT(BK_COUNTER_COLUMN)
+#define COLUMN      BIT(BK_COUNTER_NATIVE)
 /* Sources, as bits. */
 #define OF_SOURCE(source) BIT(8 + (source))
 #define BY_COUNTER        OF_SOURCE(BK_SOURCE_COUNTER)
@@ -423,9 +423,9 @@ static const struct rule rules[] = {
 static bool rule_applies(const struct rule *rule, const struct lab_strategy *strategy)
 {
     enum bk_kind kind = strategy->settings.strategy.kind;
-    uint32_t protocol = bk_kind_fires(kind) ? BIT(strategy->settings.coordination)
-                        : kind == BK_COUNT  ? OF_SOURCE(strategy->settings.source)
-                                            : 0;
+    uint32_t protocol = bk_kind_fires(kind)     ? BIT(strategy->settings.coordination)
+                        : kind == BK_KIND_COUNT ? OF_SOURCE(strategy->settings.source)
+                                                : 0;
     return (rule->protocols & protocol) != 0 && (rule->counters & BIT(strategy->settings.counter)) != 0 &&
            (rule->only != AT_THRESHOLD_1 || bk_threshold(&strategy->settings.strategy) == 1) &&
            (rule->only != AT_LINES || strategy->settings.strategy.max_age_ns != 0);
@@ -439,7 +439,7 @@ static struct rule rule_for(const struct rule *rule, const struct lab_strategy *
     bool is_write = rule->form == FORM_INSERT || rule->form == FORM_UPDATE;
     if (rule->side != SIDE_STATE || !bk_kind_fires(strategy->settings.strategy.kind))
         return own;
-    if (strategy->settings.counter == BK_COUNTER_COLUMN)
+    if (strategy->settings.counter == BK_COUNTER_NATIVE)
         own.side = SIDE_BASE;
     if (strategy->settings.counter == BK_COUNTER_LWT && is_write)
         own.form = rule->form == FORM_INSERT ? FORM_INSERT_IF : FORM_UPDATE_IF;
@@ -717,7 +717,7 @@ static const char *when_aged(const struct rule *rule)
         return NULL;
     if (rule->form == FORM_INSERT || rule->form == FORM_INSERT_IF)
         return "the first row of a key, before it is put: last_change is the line before it";
-    if (rule->columns == (BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE)))
+    if (rule->columns == (BIT(BK_COLUMN_BUCKET) | BIT(BK_COLUMN_COUNTER) | BIT(BK_COLUMN_LAST_CHANGE)))
         return rule->side == SIDE_BASE
                    ? "before a row at or beyond the bucket's line (max_age) is stored, and when the count is "
                      "full: bucket + 1, and the base up to n"
@@ -731,7 +731,7 @@ static const char *when_of(const struct maker *maker, const struct rule *rule)
     const char *aged = maker->strategy->settings.strategy.max_age_ns != 0 ? when_aged(rule) : NULL;
     if (aged != NULL)
         return aged;
-    if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
+    if (!maker->is_weighted || rule->columns != BIT(BK_COLUMN_COUNTER))
         return rule->when;
     return rule->form == FORM_UPDATE_IF
                ? "a row that fires, after it was acknowledged: the known count, plus its weight; the "
@@ -841,9 +841,9 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
                           .design = &scenario->design,
                           .out = out,
                           .key = key_name(&scenario->design)};
-    maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
+    maker.is_weighted = one->settings.strategy.kind == BK_KIND_WEIGHTED;
     maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
-    maker.is_hash = one->settings.strategy.kind == BK_HASH;
+    maker.is_hash = one->settings.strategy.kind == BK_KIND_HASH;
     maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
     make_row_table(&maker);
     make_sides(&maker, true);

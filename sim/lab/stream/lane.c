@@ -6,8 +6,8 @@
  * ways:
  *
  *   by range    the route of a row holds for those after it; only the last partition of the book is open
- *   by id       BK_HASH: each row has its own bucket; the book is a hash table
- *   by window   BK_TIME where rows have their own times: any window may get another row, so all are kept
+ *   by id       BK_KIND_HASH: each row has its own bucket; the book is a hash table
+ *   by window   BK_KIND_TIME where rows have their own times: any window may get another row, so all are kept
  *   by era      the settings change: an older partition may get rows again, late ones, or rows of new
  *               settings whose bucket numbers overlap those of the old ones; all are kept */
 #include "lane.h"
@@ -362,7 +362,7 @@ static size_t count_firing(struct lab_lane *lane, const struct lab_batch *batch,
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
     const uint64_t before = lane->state.counter, most = bk_threshold(strategy) - 1;
-    const uint64_t unit = strategy->kind == BK_WEIGHTED ? strategy->of.weighted.bytes : UINT64_MAX;
+    const uint64_t unit = strategy->kind == BK_KIND_WEIGHTED ? strategy->of.weighted.bytes : UINT64_MAX;
     while (row < to && lane->state.counter < most && lab_batch_payload(batch, row) < unit) {
         lane->state.counter++;
         row = lane->settings->firing[++lane->firing_place];
@@ -380,7 +380,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_batch *batch, 
     size_t firing = first_firing(lane, lane->settings->firing, from, to);
     while (from < to) {
         struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
-        struct bk_route route;
+        struct bk_placement route;
         enum bk_status status = bk_route(strategy, &lane->state, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
@@ -483,8 +483,6 @@ static bool place_rows(struct lab_lane *lane, uint32_t bucket_count, const struc
         if (cell->size.rows++ == 0)
             cell->first_ns = batch->times_ns[row];
         lab_bytes_add(&cell->size.bytes, lab_batch_bytes(batch, row, row + 1));
-        if (lane->expected != NULL)
-            lab_expect_cell(lane, cell, batch->times_ns[row], batch->times_ns[row], 1);
     }
     return true;
 }
@@ -551,7 +549,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_batch *batch, siz
 /* --- Rows by window --- */
 
 /* Returns the window of a time, which is usually that of the previous row. */
-static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last)
+static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_placement *last)
 {
     if (time_ns < last->from_ns || time_ns >= last->until_ns) {
         struct bk_row row = {.time_ns = time_ns};
@@ -565,7 +563,7 @@ static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, st
 static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
-    struct bk_route own = {0}, current = {0};
+    struct bk_placement own = {0}, current = {0};
     for (size_t i = from; i < to; i++) {
         const int64_t bucket = window_at(strategy, batch->own_ns[i], &own);
         struct lab_entry *window = find(lane, bucket);
@@ -588,8 +586,8 @@ static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch,
 /* --- Rows by era --- */
 
 /* Begins the regimes up to a time. A regime that forgets the older settings still has the contents of the
- * database: the number of rows, from which a reader with BK_COUNT derives the newest bucket, and the key's
- * state row, whose count may be above the new threshold. */
+ * database: the number of rows, from which a reader with BK_KIND_COUNT derives the newest bucket, and the
+ * key's state row, whose count may be above the new threshold. */
 void lab_lane_enter(struct lab_lane *lane, int64_t time_ns)
 {
     while (lane->regime + 1 < lane->settings->regimes->count &&
@@ -598,7 +596,7 @@ void lab_lane_enter(struct lab_lane *lane, int64_t time_ns)
             &lane->settings->regimes->items[++lane->regime].history.eras[0].strategy;
         struct bk_key_state key = lane->history.key;
         memset(&lane->history, 0, sizeof lane->history);
-        if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
+        if (strategy->kind == BK_KIND_COUNT && lane->placement.rows > 0) {
             key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
             lane->history.has_rows = true;
         }
@@ -616,7 +614,7 @@ static const int64_t *own_times(const struct lab_batch *batch)
 /* Returns the end of the rows for which the route is valid, including the first one that fires, and that come
  * before until_ns. */
 static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
-                      const struct bk_route *route, int64_t until_ns)
+                      const struct bk_placement *route, int64_t until_ns)
 {
     const int64_t *own_ns = own_times(batch);
     uint64_t sequence = batch->first_row + from;
@@ -638,15 +636,15 @@ static bool is_era_closed(const struct lab_lane *lane, const struct lab_entry *p
 {
     const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
     const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
-    if (era->strategy.kind == BK_HASH)
+    if (era->strategy.kind == BK_KIND_HASH)
         return partition->bucket < era->shift ||
                partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
     if (partition->regime < lane->regime && !bk_kind_fires(era->strategy.kind))
         return true;
     int64_t current = era->shift + lane->history.key.bucket;
-    if (era->strategy.kind == BK_TIME) {
+    if (era->strategy.kind == BK_KIND_TIME) {
         struct bk_row now = {.time_ns = end_ns};
-        struct bk_route route;
+        struct bk_placement route;
         bk_history_route(history, NULL, &now, &route);
         current = route.bucket;
     }
@@ -673,7 +671,7 @@ static void rows_by_era(struct lab_lane *lane, const struct lab_batch *batch, si
         const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
         struct bk_row row = {own_ns[from], batch->first_row + from, batch->ids[from],
                              lab_batch_payload(batch, from)};
-        struct bk_route route;
+        struct bk_placement route;
         enum bk_status status = bk_history_route(history, &lane->history, &row, &route);
         assert(status == BK_OK);
         bool is_last = lane->regime + 1 == lane->settings->regimes->count;
@@ -718,21 +716,21 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t 
         lane->tally->late_rows += batch->late_ns[i] > 0;
     if (lane->settings->regimes != NULL)
         rows_by_era(lane, batch, from, to);
-    else if (lane->settings->strategy->kind == BK_HASH)
+    else if (lane->settings->strategy->kind == BK_KIND_HASH)
         rows_by_id(lane, batch, from, to);
-    else if (lane->settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
+    else if (lane->settings->strategy->kind == BK_KIND_TIME && batch->own_ns != NULL)
         rows_by_window(lane, batch, from, to);
     else
         rows_by_range(lane, batch, from, to);
 }
 
 /* Returns the bucket of a row at the end of the run: a bucket that ends by time has ended even if no row came
- * later. For BK_HASH it is 0, below which there are no buckets. */
+ * later. For BK_KIND_HASH it is 0, below which there are no buckets. */
 static int64_t current_bucket(const struct lab_lane *lane, int64_t end_ns)
 {
     struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
-    struct bk_route route;
-    if (lane->settings->strategy->kind != BK_TIME && lane->settings->strategy->max_age_ns == 0)
+    struct bk_placement route;
+    if (lane->settings->strategy->kind != BK_KIND_TIME && lane->settings->strategy->max_age_ns == 0)
         return lane->state.bucket;
     bk_route(lane->settings->strategy, &lane->state, &now, &route);
     return route.bucket;
@@ -813,7 +811,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
     const bool has_eras = lane->settings->regimes != NULL;
     if (lane->expected != NULL)
         lab_expect_end(lane, end_ns);
-    if (lane->placement.rows > 0 && lane->settings->strategy->kind == BK_COUNT)
+    if (lane->placement.rows > 0 && lane->settings->strategy->kind == BK_KIND_COUNT)
         count_cost(lane->settings->scenario_strategy, lane->placement.rows, lane->tally);
     const int64_t current = current_bucket(lane, end_ns);
     if (lane->tally->stored != NULL && lane->placement.rows > 0)
@@ -821,7 +819,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
     lane->tally->placement_digest += sim_placement_finish(&lane->placement, lane->key->index);
     if (has_eras)
         lab_lane_enter(lane, end_ns);
-    if (!has_eras && lane->settings->strategy->kind == BK_HASH) {
+    if (!has_eras && lane->settings->strategy->kind == BK_KIND_HASH) {
         if (book->count > 0) {
             lab_finish(lane, book->items, book->capacity, false);
             memset(book->items, 0, book->capacity * sizeof *book->items);
@@ -830,7 +828,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
-    const bool is_all = has_eras || (lane->settings->strategy->kind == BK_TIME &&
+    const bool is_all = has_eras || (lane->settings->strategy->kind == BK_KIND_TIME &&
                                      wl_has_own_times(&lane->settings->scenario->workload));
     for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
         struct lab_entry *partition = item(book, i);
@@ -849,8 +847,6 @@ void lab_lane_clear(struct lab_lane *lane)
     free(lane->book.items);
     free(lane->empties);
     free(lane->in_range);
-    if (lane->expected != NULL)
-        free(lane->expected->seams);
     free(lane->expected);
     memset(lane, 0, sizeof *lane);
 }

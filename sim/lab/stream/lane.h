@@ -25,7 +25,6 @@ struct lab_entry {
     uint64_t end_row;           /* number, within the key, of its last row + 1; in order of time the others
                                    are those before it. Where rows have their own times: its rows */
     int64_t first_ns;           /* arrival of its first row */
-    int64_t last_ns;            /* of its last row: BK_HASH, for expected reads of ranges */
     struct lab_disk *disk;      /* NULL: all rows are on disk */
     uint64_t second;            /* of its last row, as in lab_watch_second() */
     uint32_t rows_in_second;
@@ -33,8 +32,8 @@ struct lab_entry {
     bool is_reopened; /* it got a row after it was closed */
 };
 
-/* The partitions of a key. Those of BK_HASH are a hash table: a partition is at bucket & mask or in the free
- * items after it, which have no rows. All others are in order of their buckets, items[begin ...]. */
+/* The partitions of a key. Those of BK_KIND_HASH are a hash table: a partition is at bucket & mask or in the
+ * free items after it, which have no rows. All others are in order of their buckets, items[begin ...]. */
 struct lab_book {
     struct lab_entry *items;
     size_t begin, count, capacity;
@@ -52,54 +51,18 @@ struct lab_horizon {
     uint64_t end_row; /* number of the next row */
 };
 
-/* With lab_reads.are_expected: the reads of a key, and what they find under every strategy. Numbers of reads
- * are in LAB_READ_PARTS. */
-struct lab_reads_seen {
-    double parts_per_ns[LAB_READ_KINDS];
-    int64_t start_ns, end_ns;            /* of the run */
-    int64_t first_ns[LAB_READ_KINDS];    /* reads of a range before this time are before the stream */
-    int64_t span_ns, enter_ns, leave_ns; /* a row is in the range of the reads from enter_ns after it on,
-                                            until leave_ns after it */
-    uint64_t latest_rows;                /* rows that a read of the newest rows wants */
-    uint64_t rows;                       /* of the key */
-    int64_t birth_ns, last_ns;           /* of its first and last row */
-    bool has_gaps; /* after some row before one that was added last, no row came within span_ns */
-    lab_wide scanned[LAB_READ_KINDS]; /* rows by all reads; of the newest ones by reads that walk */
-    uint64_t covered;                 /* reads of ranges that find a row */
-};
-
 #define LAB_FEW_PARTITIONS 8
-/* The reads of one kind in a lane. Between two changes of what they see, they are alike. */
-struct lab_course {
-    int64_t since_ns;
-    uint64_t parts;                                   /* of reads before since_ns */
-    uint64_t partitions, filled, scanned;             /* of a read from since_ns on */
-    lab_wide all_partitions, all_filled, all_scanned; /* of the reads before */
-    uint64_t parts_of[LAB_FEW_PARTITIONS];            /* not in the tally yet, by the number of partitions */
-};
-
-/* Between the times of two successive rows of a key, what a read of a range queries may change. */
-struct lab_seam {
-    int64_t before_ns, after_ns;
-    int64_t below, above; /* the buckets of the two rows */
-};
-
+/* For lab_reads.are_expected: how many partitions a read of the key queries, since when, and when that
+ * changes. */
 struct lab_expected {
-    const struct lab_reads_seen *reads;
-    struct lab_course courses[LAB_READ_KINDS];
-    int64_t bucket, change_ns; /* the newest bucket that readers know, and since when */
-    /* Reads of the newest rows. */
-    bool is_walk;           /* they query one bucket after another, from the newest down */
+    int64_t start_ns, since_ns, birth_ns; /* birth: time of the key's first row */
+    bool is_walk;                         /* a read queries one bucket after another, from the newest down */
     int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
+    double parts_per_ns;    /* rate of reads, in LAB_READ_PARTS per read */
+    uint64_t parts;         /* counted so far */
+    uint64_t parts_of[LAB_FEW_PARTITIONS]; /* not in the tally yet, by the number of partitions */
+    uint64_t partitions;                   /* number of partitions that a read queries */
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
-    /* Reads of ranges, unless by BK_HASH. */
-    bool is_followed; /* by lab_expect_follow() */
-    int64_t last_ns;  /* of the last row */
-    int64_t last_bucket;
-    bool has_seam;          /* the range begins after seam.before_ns */
-    struct lab_seam seam;   /* the last such one */
-    struct lab_seam *seams; /* the later ones, in order of time */
-    size_t begin, end, capacity;
 };
 
 struct lab_thin;
@@ -119,7 +82,7 @@ struct lab_lane {
     uint32_t regime;
     bool is_unordered;             /* rows do not come in the order of their times */
     struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
-    uint64_t *in_range;            /* BK_HASH, for reads of ranges: rows per item of the book */
+    uint64_t *in_range;            /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
     size_t in_range_count;         /* of the last */
     struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
     size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
@@ -166,7 +129,7 @@ struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t f
 void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
-/* BK_HASH: the item of a bucket, or the free one into which it would be inserted. */
+/* BK_KIND_HASH: the item of a bucket, or the free one into which it would be inserted. */
 static inline struct lab_entry *lab_cell_at(const struct lab_book *book, int64_t bucket)
 {
     const size_t mask = book->capacity - 1;
@@ -175,7 +138,7 @@ static inline struct lab_entry *lab_cell_at(const struct lab_book *book, int64_t
         i = (i + 1) & mask;
     return &book->items[i];
 }
-/* BK_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
+/* BK_KIND_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
 struct lab_entry *lab_cell_grow(struct lab_book *book, uint32_t buckets, int64_t bucket);
 static inline struct lab_entry *lab_cell(struct lab_book *book, uint32_t buckets, int64_t bucket)
 {
@@ -214,15 +177,8 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
 uint32_t lab_read_width(const struct lab_lane_settings *settings);
 /* Called when the open partition has finished: removes those from the book that no later read can reach. */
 void lab_lane_forget(struct lab_lane *lane);
-/* With lab_reads.are_expected. `share`: the key's of all reads. */
-void lab_reads_seen_begin(struct lab_reads_seen *reads, const struct lab_scenario *scenario, double share,
-                          int64_t start_ns, int64_t end_ns);
-/* Adds rows with these times or, when each_ns is NULL, `count` rows that are uniform in [begin_ns, end_ns).
- * Must be called before the lanes get them. */
-void lab_reads_seen_rows(struct lab_reads_seen *reads, const int64_t *each_ns, int64_t begin_ns,
-                         int64_t end_ns, uint64_t count);
-/* Returns false when out of memory. */
-bool lab_expect_begin(struct lab_lane *lane, const struct lab_reads_seen *reads);
+/* For lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when out of memory. */
+bool lab_expect_begin(struct lab_lane *lane, double reads_per_ns, int64_t start_ns);
 /* The arrival times of rows or, when each_ns is NULL, their expected arrival times, with equal gaps. */
 struct lab_row_times {
     const int64_t *each_ns;
@@ -230,20 +186,12 @@ struct lab_row_times {
     double gap_ns;
 };
 void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
-/* Called after `rows` rows were added to the open partition; part of lab_expect_rows(). */
-void lab_expect_follow(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
-/* BK_HASH: called after rows were added to a cell, which had cell->size.rows - rows before: one at begin_ns =
- * end_ns, or several that are uniform in [begin_ns, end_ns). */
-void lab_expect_cell(struct lab_lane *lane, struct lab_entry *cell, int64_t begin_ns, int64_t end_ns,
-                     uint64_t rows);
 /* Called after `rows` rows were added to the open partition, with the key's state after these rows. */
 static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows)
 {
     const struct lab_entry *open = lab_open(lane);
-    if (lane->expected->is_followed)
-        lab_expect_follow(lane, times, rows);
     if (open->size.rows == rows || lane->expected->rows_left <= rows ||
-        (lane->settings->strategy->kind != BK_TIME && lane->state.bucket != open->bucket))
+        (lane->settings->strategy->kind != BK_KIND_TIME && lane->state.bucket != open->bucket))
         lab_expect_changes(lane, times, rows);
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;

@@ -100,14 +100,14 @@ static void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, u
 /* Returns whether a row that fires by `other` fires by `one` too. */
 static bool is_wider(const struct bk_strategy *one, const struct bk_strategy *other)
 {
-    return one->kind == BK_WEIGHTED ? one->of.weighted.bytes <= other->of.weighted.bytes
-                                    : one->of.probabilistic.bits <= other->of.probabilistic.bits;
+    return one->kind == BK_KIND_WEIGHTED ? one->of.weighted.bytes <= other->of.weighted.bytes
+                                         : one->of.probabilistic.bits <= other->of.probabilistic.bits;
 }
 
 /* Returns whether the same rows fire by both. */
 static bool fires_alike(const struct bk_strategy *one, const struct bk_strategy *other)
 {
-    if (one->kind != other->kind || one->kind == BK_WEIGHTED)
+    if (one->kind != other->kind || one->kind == BK_KIND_WEIGHTED)
         return one->kind == other->kind && one->of.weighted.bytes == other->of.weighted.bytes;
     return one->of.probabilistic.bits == other->of.probabilistic.bits &&
            one->of.probabilistic.chance_numerator == other->of.probabilistic.chance_numerator &&
@@ -116,7 +116,7 @@ static bool fires_alike(const struct bk_strategy *one, const struct bk_strategy 
 
 static struct lab_widest *widest_of(struct lab_worker *worker, const struct bk_strategy *strategy)
 {
-    return &worker->widest[strategy->kind == BK_WEIGHTED];
+    return &worker->widest[strategy->kind == BK_KIND_WEIGHTED];
 }
 
 /* Finds the strategies whose rows that fire include those of all others of their kind, so that the others
@@ -127,13 +127,13 @@ static void find_widest(struct lab_worker *worker)
     for (size_t i = 0; i < worker->firing_count; i++) {
         const struct bk_strategy *strategy = worker->firing[i].strategy;
         struct lab_widest *widest = widest_of(worker, strategy);
-        if (counts[strategy->kind == BK_WEIGHTED]++ == 0 || is_wider(strategy, widest->strategy))
+        if (counts[strategy->kind == BK_KIND_WEIGHTED]++ == 0 || is_wider(strategy, widest->strategy))
             widest->strategy = strategy;
     }
     for (size_t i = 0; i < worker->firing_count; i++) {
         const struct bk_strategy *strategy = worker->firing[i].strategy;
-        if (counts[strategy->kind == BK_WEIGHTED] < 2 ||
-            (strategy->kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator != 0))
+        if (counts[strategy->kind == BK_KIND_WEIGHTED] < 2 ||
+            (strategy->kind == BK_KIND_PROBABILISTIC && strategy->of.probabilistic.chance_denominator != 0))
             widest_of(worker, strategy)->strategy = NULL;
     }
 }
@@ -182,10 +182,10 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
             scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, {0, 0}, 0, NULL};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
         const enum bk_kind kind = worker->strategies[i].kind;
-        worker->wants_ids = worker->wants_ids || kind == BK_HASH || bk_kind_fires(kind) ||
+        worker->wants_ids = worker->wants_ids || kind == BK_KIND_HASH || bk_kind_fires(kind) ||
                             scenario->strategies[i].settings.change_count > 0;
         worker->wants_bytes =
-            worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
+            worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_KIND_WEIGHTED;
         worker->wants_seconds = worker->wants_seconds || scenario->strategies[i].settings.change_count > 0;
         is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
@@ -370,10 +370,11 @@ void lab_key_begin(struct lab_key *key, const struct lab_key_name *name, uint64_
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
     choose_read(key);
-    lab_reads_seen_begin(&key->expected, scenario, share, start_ns, key->worker->end_ns);
     for (size_t i = 0; i < key->worker->lane_count; i++) {
         lab_lane_begin(&key->lanes[i]);
-        if (reads->are_expected && !lab_expect_begin(&key->lanes[i], &key->expected))
+        if (reads->are_expected &&
+            !lab_expect_begin(&key->lanes[i], reads->kinds[LAB_READ_LATEST].rate_per_s * share * 1e-9,
+                              start_ns))
             key->lanes[i].tally->out_of_memory = true;
     }
 }
@@ -493,7 +494,7 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
     const struct lab_read *range = &scenario->reads.kinds[LAB_READ_RANGE];
     struct lab_horizon *horizon = &key->horizon;
     bool expires = scenario->reads.present && scenario->row_ttl_ns > 0;
-    if ((range->rate_per_s <= 0 && !expires) || scenario->reads.are_expected || from == to)
+    if ((range->rate_per_s <= 0 && !expires) || from == to)
         return;
     int64_t newest_ns = worker->times_ns[to - 1], oldest_ns = INT64_MAX;
     if (range->rate_per_s > 0)
@@ -619,8 +620,6 @@ void lab_key_rows(struct lab_key *key, size_t count, uint64_t bytes_each)
         batch.gone_before = worker->gone_before;
     }
     list_firing(worker, &batch);
-    if (worker->scenario->reads.are_expected)
-        lab_reads_seen_rows(&key->expected, worker->times_ns, 0, 0, count);
     size_t from = 0;
     while (from < count) {
         /* Process the rows up to the next read, which includes rows of its own nanosecond. */

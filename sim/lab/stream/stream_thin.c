@@ -123,7 +123,7 @@ static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_ra
 }
 
 /* Returns the number of rows for which the route is valid, up to and including the first one that fires. */
-static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
+static uint64_t count_step(struct lab_thin *thin, const struct bk_placement *route, uint64_t sequence,
                            uint64_t rows, bool *fires)
 {
     if (route->sequence_high - sequence < rows)
@@ -151,9 +151,8 @@ static void advance(struct lab_lane *lane, const struct bk_row *row)
     lane->tally->state_writes += effect.state_writes;
 }
 
-/* The expected times of the next rows, of which rest->rows come before end_ns: those of order statistics of
- * uniform points. */
-static struct lab_row_times times_of(const struct lab_rest *rest)
+/* Passes the next rows to lab_expect_rows() with the expected times of order statistics of uniform points. */
+static void expect(struct lab_lane *lane, const struct lab_rest *rest, uint64_t rows)
 {
     const double length_ns = (double)(rest->end_ns - rest->begin_ns);
     struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
@@ -161,7 +160,7 @@ static struct lab_row_times times_of(const struct lab_rest *rest)
         times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
         times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
     }
-    return times;
+    lab_expect_rows(lane, &times, rows);
 }
 
 /* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
@@ -213,8 +212,6 @@ static void take_increments(struct lab_lane *lane, struct lab_entry *open, struc
     lane->tally->counter_increments += count;
     if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
-    if (lane->expected != NULL && lane->expected->is_followed && rows > 0)
-        lab_expect_follow(lane, &(struct lab_row_times[]){times_of(rest)}[0], rows);
     rest->after += rows;
     rest->rows -= rows;
 }
@@ -319,7 +316,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         }
         const uint64_t sequence = lane->placement.rows;
         struct bk_row row = {rest.begin_ns, sequence, lane->thin->quiet, lane->thin->bytes_each};
-        struct bk_route route;
+        struct bk_placement route;
         enum bk_status status = bk_route(lane->settings->strategy, &lane->state, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
@@ -339,25 +336,15 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         add_rows(lane, open, rows, bytes_of_next(lane->thin, &rest, rows), stretch->is_gone);
         watch(lane, open, whole, &before, &rest);
         row.sequence = lane->placement.rows - 1;
-        struct lab_rest taken = rest;
-        struct lab_row_times times = times_of(&rest);
-        if (lane->expected != NULL && !lane->thin->goes_by_time)
-            row.time_ns = times.first_ns + (int64_t)((double)(rows - 1) * times.gap_ns);
         if (fires)
             row.id = lane->thin->fires_always ? sim_random_next(&lane->thin->draws) : lane->thin->firing;
         advance(lane, &row);
         if (lane->placement.rows == route.sequence_high &&
             lab_closes_when_full(lane->settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
-        take(&rest, rows);
-        if (lane->expected != NULL && rest.rows > 0 && lane->state.bucket != open->bucket) {
-            /* The next row begins a partition. Until then, readers know one without rows. */
-            taken.end_ns = locate(&rest, &lane->thin->draws);
-            taken.rows = rows;
-            times = times_of(&taken);
-        }
         if (lane->expected != NULL)
-            lab_expect_rows(lane, &times, rows);
+            expect(lane, &rest, rows);
+        take(&rest, rows);
         if (rest.rows == 0) {
             rest = later;
             later.rows = 0;
@@ -424,13 +411,13 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
         take_window(grid, index, rows);
 }
 
-/* BK_TIME: only the rows before the first whole window of the stretch, and those after the last one, go row
- * by row. */
+/* BK_KIND_TIME: only the rows before the first whole window of the stretch, and those after the last one, go
+ * row by row. */
 static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
     const struct bk_row row = {.time_ns = stretch->begin_ns};
     const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
-    struct bk_route route;
+    struct bk_placement route;
     const enum bk_status status = bk_route(lane->settings->strategy, NULL, &row, &route);
     assert(status == BK_OK);
     (void)status;
@@ -496,12 +483,6 @@ static void take_cells(struct lab_lane *lane, const struct lab_stretch *stretch)
                                    ? bytes_of_next(lane->thin, &rest, 1)
                                    : thin_bytes(lane->thin, stretch->begin_ns, stretch->end_ns, rows, &times);
         add_rows(lane, cell, rows, bytes, stretch->is_gone);
-        if (lane->expected != NULL && is_few) {
-            const int64_t time_ns = times_of(&rest).first_ns;
-            lab_expect_cell(lane, cell, time_ns, time_ns, 1);
-        } else if (lane->expected != NULL) {
-            lab_expect_cell(lane, cell, stretch->begin_ns, stretch->end_ns, rows);
-        }
         const struct cass_partition after = *store(lane, stretch, rows, bytes, &cell->disk, &cell->size);
         if (may_be_over(lane, &after, cell->first_ns, stretch)) {
             const struct cass_partition then = {after.rows - rows, after.bytes - bytes};
@@ -526,10 +507,10 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_stretch *stretc
     lane->tally->rows += stretch->rows;
     lane->tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
     lab_bytes_add(&lane->tally->payload_bytes, product(stretch->rows, lane->thin->bytes_each));
-    if (lane->settings->strategy->kind == BK_TIME && lane->settings->disk.window_ns == 0 &&
+    if (lane->settings->strategy->kind == BK_KIND_TIME && lane->settings->disk.window_ns == 0 &&
         !lane->settings->scenario->reads.present)
         return take_windows(lane, stretch);
-    if (lane->settings->strategy->kind != BK_HASH)
+    if (lane->settings->strategy->kind != BK_KIND_HASH)
         return take_ranges(lane, stretch, stretch);
     take_cells(lane, stretch);
     return true;
@@ -541,7 +522,7 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
     const uint64_t bytes_each = (uint64_t)worker->scenario->workload.row_bytes.a;
     lane->thin = out;
     double chance = 0;
-    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
+    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
                              .bytes_each = bytes_each,
                              .worker = worker};
@@ -549,7 +530,7 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
         out->row_bytes[i] = lab_row_bytes(&worker->scenario->row_cost, bytes_each, worker->stamps.bytes[i]);
     if (!out->can_fire)
         return;
-    if (strategy->kind == BK_WEIGHTED) {
+    if (strategy->kind == BK_KIND_WEIGHTED) {
         uint64_t unit = strategy->of.weighted.bytes;
         out->fires_always = bytes_each >= unit;
         chance = out->fires_always ? 1 : (double)bytes_each / (double)unit;
@@ -591,8 +572,6 @@ static int64_t gone_before(const struct lab_scenario *scenario)
 /* Adds a stretch to every lane. Returns false if the run must stop. */
 static bool lanes_stretch(struct lab_key *key, const struct lab_stretch *stretch)
 {
-    if (key->worker->scenario->reads.are_expected && stretch->rows > 0)
-        lab_reads_seen_rows(&key->expected, NULL, stretch->begin_ns, stretch->end_ns, stretch->rows);
     for (size_t i = 0; i < key->worker->lane_count; i++) {
         if (!lane_stretch(&key->lanes[i], stretch))
             return false;

@@ -11,7 +11,7 @@
 /* The rows of a key. */
 struct shelf {
     bool has_state, has_lock, has_start[BUCKETS];
-    int64_t state[BK_COLUMN_COUNT], lock[2], starts[BUCKETS], totals[BUCKETS];
+    int64_t state[BK_COLUMNS], lock[2], starts[BUCKETS], totals[BUCKETS];
     uint64_t rows[BUCKETS];
 };
 
@@ -49,9 +49,9 @@ static void write_action(FILE *out, const struct bk_action *action)
     vectors_unsigned(out, "mask", action->mask);
     vectors_unsigned(out, "if_mask", action->if_mask);
     if (action->mask != 0)
-        vectors_array(out, "columns", action->columns, BK_COLUMN_COUNT);
+        vectors_array(out, "columns", action->columns, BK_COLUMNS);
     if (action->if_mask != 0)
-        vectors_array(out, "expected", action->expected, BK_COLUMN_COUNT);
+        vectors_array(out, "expected", action->expected, BK_COLUMNS);
     if (action->kind == BK_ACT_READ_ROWS) {
         fputs(",\"step\":", out);
         vectors_step(out, &action->step);
@@ -104,7 +104,7 @@ static void end_begun(struct host *host, enum bk_status status, uint32_t operati
 static int64_t edge(struct host *host, uint64_t key)
 {
     const struct shelf *shelf = &host->shelves[key];
-    uint64_t which = draw_below(host->draw, BK_COLUMN_COUNT);
+    uint64_t which = draw_below(host->draw, BK_COLUMNS);
     int64_t edge_ns = one_in(host->draw, 4) ? shelf->starts[which] : shelf->state[which];
     if (edge_ns < host->now_ns - 5000 || edge_ns > host->now_ns + 5000)
         edge_ns = host->now_ns;
@@ -194,10 +194,10 @@ static struct bk_outcome perform(struct host *host, const struct bk_action *acti
         shelf->rows[(uint64_t)action->bucket % BUCKETS] += !action->is_retry;
         break;
     case BK_ACT_READ_STATE:
-        show(&outcome, shelf->state, shelf->has_state, BK_COLUMN_COUNT);
+        show(&outcome, shelf->state, shelf->has_state, BK_COLUMNS);
         break;
     case BK_ACT_WRITE_STATE:
-        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        for (unsigned i = 0; i < BK_COLUMNS; i++)
             shelf->state[i] = action->mask >> i & 1 ? action->columns[i] : shelf->state[i];
         shelf->has_state = true;
         break;
@@ -205,7 +205,7 @@ static struct bk_outcome perform(struct host *host, const struct bk_action *acti
     case BK_ACT_CAS_LOCK: {
         int64_t *row = is_lock ? shelf->lock : shelf->state;
         bool *exists = is_lock ? &shelf->has_lock : &shelf->has_state;
-        unsigned count = is_lock ? 2 : BK_COLUMN_COUNT;
+        unsigned count = is_lock ? 2 : BK_COLUMNS;
         if (!compare_and_set(row, exists, action, count)) {
             outcome.kind = BK_OUTCOME_NOT_APPLIED;
             show(&outcome, row, *exists, count);
@@ -251,14 +251,15 @@ static void interfere(struct host *host, struct shelf *shelf)
             state[BK_GUARDED_START] = state[BK_GUARDED_UNTIL];
             add(&state[BK_GUARDED_UNTIL], 1 + draw_below(draw, 400));
         } else {
-            state[BK_COUNTER] = 0;
-            state[BK_LAST_CHANGE] = host->now_ns - (int64_t)draw_below(draw, 300);
-            state[BK_NEXT_CHANGE] = one_in(draw, 2) ? 0 : host->now_ns + (int64_t)draw_below(draw, 400) - 200;
+            state[BK_COLUMN_COUNTER] = 0;
+            state[BK_COLUMN_LAST_CHANGE] = host->now_ns - (int64_t)draw_below(draw, 300);
+            state[BK_COLUMN_NEXT_CHANGE] =
+                one_in(draw, 2) ? 0 : host->now_ns + (int64_t)draw_below(draw, 400) - 200;
         }
-        add(&state[BK_BUCKET], 1);
+        add(&state[BK_COLUMN_BUCKET], 1);
         break;
     case 1: /* a count, or a longer grant */
-        add(&state[is_guarded ? BK_GUARDED_UNTIL : BK_COUNTER], 1 + draw_below(draw, 3));
+        add(&state[is_guarded ? BK_GUARDED_UNTIL : BK_COLUMN_COUNTER], 1 + draw_below(draw, 3));
         break;
     case 2:
         for (int i = 0; i < 4; i++)
@@ -277,7 +278,7 @@ static void interfere(struct host *host, struct shelf *shelf)
         shelf->rows[1] += draw_below(draw, 4);
         break;
     default:
-        column = draw_below(draw, BK_COLUMN_COUNT);
+        column = draw_below(draw, BK_COLUMNS);
         state[column] = one_in(draw, 2) ? draw_time(draw) : (int64_t)draw_below(draw, 5);
     }
 }
@@ -299,12 +300,12 @@ static struct bk_outcome answer(struct host *host, const struct bk_action *actio
         break;
     case 4:
         outcome.kind = BK_OUTCOME_NOT_APPLIED;
-        show(&outcome, host->shelves[action->key].state, one_in(host->draw, 2), BK_COLUMN_COUNT);
+        show(&outcome, host->shelves[action->key].state, one_in(host->draw, 2), BK_COLUMNS);
         break;
     default:
         outcome = perform(host, action);
         if (one_in(host->draw, 40)) {
-            uint64_t column = draw_below(host->draw, BK_COLUMN_COUNT);
+            uint64_t column = draw_below(host->draw, BK_COLUMNS);
             outcome.columns[column] = draw_time(host->draw);
         }
         if (one_in(host->draw, 30))
@@ -326,12 +327,12 @@ static void tell_outcome(struct host *host, uint32_t operation)
     vectors_text(host->out, "outcome", outcomes[outcome.kind]);
     vectors_unsigned(host->out, "mask", outcome.mask);
     if (outcome.mask != 0)
-        vectors_array(host->out, "columns", outcome.columns, BK_COLUMN_COUNT);
+        vectors_array(host->out, "columns", outcome.columns, BK_COLUMNS);
     vectors_member(host->out, "counter", outcome.counter);
     vectors_unsigned(host->out, "rows", outcome.rows);
     vectors_member(host->out, "saw_older", outcome.saw_older);
     vectors_unsigned(host->out, "empty", outcome.empty);
-    bk_agent_outcome(host->agent, host->now_ns, host->waiting[operation].ticket, &outcome);
+    bk_agent_report(host->agent, host->now_ns, host->waiting[operation].ticket, &outcome);
     end_event(host);
 }
 
@@ -416,17 +417,17 @@ static void draw_config(struct host *host, int number)
     int which = is_aged ? aged[number - 20] : number;
     struct draw *draw = host->draw;
     struct bk_agent_config *config = &host->config;
-    enum bk_kind kind = one_in(draw, 3) ? BK_WEIGHTED : BK_PROBABILISTIC;
-    static const enum bk_kind plain[] = {BK_UNBUCKETED, BK_TIME, BK_HASH};
+    enum bk_kind kind = one_in(draw, 3) ? BK_KIND_WEIGHTED : BK_KIND_PROBABILISTIC;
+    static const enum bk_kind plain[] = {BK_KIND_UNBUCKETED, BK_KIND_TIME, BK_KIND_HASH};
     if (which >= 17)
         kind = plain[which - 17];
     else if (which >= 10)
-        kind = BK_COUNT;
+        kind = BK_KIND_COUNT;
     struct bk_strategy strategy = vectors_draw_strategy(draw, kind, is_aged);
     *config = bk_agent_config_default(&strategy);
     if (which < 10) {
         config->coordination = (enum bk_coordination)(which / 3);
-        config->counter = which == 9 ? BK_COUNTER_COLUMN : (enum bk_counter)(which % 3);
+        config->counter = which == 9 ? BK_COUNTER_NATIVE : (enum bk_counter)(which % 3);
     } else if (which < 17) {
         config->source = (enum bk_source)(which - 10);
     }
@@ -443,13 +444,13 @@ static void draw_config(struct host *host, int number)
     config->lease_rows = 1 + draw_below(draw, 4);
     config->every_rows = draw_below(draw, 4);
     config->every_ns = config->every_rows == 0 || one_in(draw, 2) ? 1 + (int64_t)draw_below(draw, 100) : 0;
-    config->remember_keys = kind == BK_TIME && !one_in(draw, 3) ? 4 : 0;
+    config->remember_keys = kind == BK_KIND_TIME && !one_in(draw, 3) ? 4 : 0;
     config->late_ns = (int64_t)draw_below(draw, 2000);
     config->clock_bound_ns = (int64_t)draw_below(draw, 60);
     config->agent_id = 1 + draw_below(draw, 2);
     bk_history_begin(&strategy, &host->history);
     if (one_in(draw, 3)) {
-        if (kind != BK_COUNT)
+        if (kind != BK_KIND_COUNT)
             vectors_draw_eras(draw, &host->history, true, host->now_ns);
         config->history = host->history;
     }
@@ -493,11 +494,11 @@ static void draw_state(struct host *host, struct shelf *shelf)
     shelf->has_state = one_in(host->draw, 2);
     if (host->config.coordination != BK_GUARDED) {
         if (one_in(host->draw, 12))
-            state[BK_BUCKET] = INT64_MAX - (int64_t)draw_below(host->draw, 3);
+            state[BK_COLUMN_BUCKET] = INT64_MAX - (int64_t)draw_below(host->draw, 3);
         if (one_in(host->draw, 2))
-            state[BK_NEXT_CHANGE] = host->now_ns + (int64_t)draw_below(host->draw, 400) - 100;
+            state[BK_COLUMN_NEXT_CHANGE] = host->now_ns + (int64_t)draw_below(host->draw, 400) - 100;
         if (host->config.strategy.max_age_ns != 0) /* within three greatest ages */
-            state[BK_LAST_CHANGE] =
+            state[BK_COLUMN_LAST_CHANGE] =
                 host->now_ns -
                 (int64_t)draw_below(host->draw, 3 * (uint64_t)host->config.strategy.max_age_ns);
         return;
@@ -518,7 +519,7 @@ static void draw_state(struct host *host, struct shelf *shelf)
 static void write_stats(FILE *out, const struct bk_agent *agent, int64_t now_ns)
 {
     struct bk_agent_stats stats;
-    bk_agent_stats(agent, now_ns, &stats);
+    bk_agent_get_stats(agent, now_ns, &stats);
 #define MEMBER(name) (int64_t) stats.name
     const int64_t numbers[] = {MEMBER(rows_stored),    MEMBER(rows_refused),     MEMBER(rows_unknown),
                                MEMBER(reads_complete), MEMBER(reads_incomplete), MEMBER(cache_hits),

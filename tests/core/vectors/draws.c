@@ -10,7 +10,7 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
     bool is_plain = !one_in(draw, 4);
     bk_strategy_unbucketed(&strategy);
     switch (kind) {
-    case BK_TIME: {
+    case BK_KIND_TIME: {
         int64_t epoch_ns = is_plain ? 0 : draw_time(draw);
         if (one_in(draw, 2))
             bk_strategy_time(1000 + (int64_t)draw_below(draw, 3000), epoch_ns, &strategy);
@@ -18,25 +18,25 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
             bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
         break;
     }
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         bk_strategy_count(one_in(draw, 8) ? 1 + draw_size(draw) / 2 : 1 + draw_below(draw, 6), &strategy);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         if (is_plain)
             bk_strategy_probabilistic((uint32_t)draw_below(draw, 3), threshold, &strategy);
         else
             bk_strategy_probabilistic_chance(numerator, 3 + draw_below(draw, 4), threshold, &strategy);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         bk_strategy_hash(1 + (uint32_t)draw_below(draw, 12), &strategy);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         bk_strategy_weighted(1 + draw_below(draw, 90), threshold, &strategy);
         break;
     default:
         break;
     }
-    if (may_age && (kind == BK_COUNT || bk_kind_fires(kind)))
+    if (may_age && (kind == BK_KIND_COUNT || bk_kind_fires(kind)))
         bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 3000), &strategy);
     return strategy;
 }
@@ -66,7 +66,7 @@ struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t seque
 
 struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *strategy, int64_t now_ns)
 {
-    bool is_hash = strategy->kind == BK_HASH;
+    bool is_hash = strategy->kind == BK_KIND_HASH;
     struct bk_query query = {.kind = (enum bk_query_kind)draw_below(draw, 3), .now_ns = now_ns};
     const enum bk_plan of_hash[] = {BK_PLAN_DEFAULT, BK_PLAN_ALL, BK_PLAN_LAZY, BK_PLAN_PARALLEL};
     const enum bk_plan others[] = {BK_PLAN_DEFAULT, BK_PLAN_WALK, BK_PLAN_PAIR, BK_PLAN_PARALLEL};
@@ -90,9 +90,9 @@ void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_
     for (uint64_t i = draw_below(draw, 3); i > 0; i--) {
         const struct bk_era *last = &history->eras[history->count - 1];
         enum bk_kind kind = last->strategy.kind;
-        bool is_free = kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_HASH;
+        bool is_free = kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_HASH;
         if (is_free && !same_kind)
-            kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+            kind = (enum bk_kind)draw_below(draw, BK_KINDS);
         struct bk_strategy next = vectors_draw_strategy(draw, kind, last->strategy.max_age_ns != 0);
         int64_t from_ns =
             (last->from_ns > now_ns ? last->from_ns : now_ns) + (int64_t)draw_below(draw, 3000) + 1;

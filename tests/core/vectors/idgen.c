@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cases of identifiers: a client whose host answers almost anything. */
+
 #include "vectors.h"
 
 static const char *const actions[] = {"WRITE_COLUMN", "READ_COLUMNS", "DELETE_COLUMNS",
@@ -11,6 +12,8 @@ struct client {
     FILE *out;
     struct draw *draw;
     struct bk_idgen idgen;
+    struct bk_idgen_config config;
+    struct bk_idgen_column own; /* as it was written last */
     struct bk_idgen_action waiting;
     bool is_waiting;
     int64_t now_ns, last, lock[2];
@@ -39,8 +42,10 @@ static void end_event(struct client *client)
     for (; bk_idgen_next(&client->idgen, &action); any = true, before = ",") {
         fprintf(out, "%s{\"kind\":\"%s\"", before, actions[action.kind]);
         vectors_unsigned(out, "stripe", action.stripe);
-        if (action.column_count > 0)
+        if (action.column_count > 0) {
             write_columns(out, action.columns, action.column_count);
+            client->own = action.columns[0];
+        }
         vectors_member(out, "if_absent", action.if_absent);
         if (action.expected[0] != 0 || action.expected[1] != 0)
             vectors_array(out, "expected", action.expected, 2);
@@ -79,10 +84,7 @@ static size_t draw_columns(struct client *client, struct bk_idgen_column *column
     struct draw *draw = client->draw;
     size_t count = 0;
     if (!one_in(draw, 8))
-        columns[count++] =
-            client->waiting.column_count > 0
-                ? client->waiting.columns[0]
-                : (struct bk_idgen_column){client->idgen.config.client_id, client->idgen.until_ns};
+        columns[count++] = client->own;
     for (uint64_t i = one_in(draw, 3) ? draw_below(draw, 10) : 0; i > 0; i--)
         columns[count++] =
             (struct bk_idgen_column){5 + i, client->now_ns + (int64_t)draw_below(draw, 600) - 500};
@@ -137,7 +139,7 @@ static void interfere(struct client *client)
         break;
     case 1:
         client->has_last = true;
-        client->last = (int64_t)((uint64_t)client->last + client->idgen.config.stripes * draw_below(draw, 9));
+        client->last = (int64_t)((uint64_t)client->last + client->config.stripes * draw_below(draw, 9));
         break;
     case 2:
         client->has_last = !one_in(draw, 3);
@@ -175,7 +177,7 @@ static void tell_outcome(struct client *client)
         vectors_array(client->out, "values", outcome.values, 2);
     if (outcome.column_count > 0)
         write_columns(client->out, columns, outcome.column_count);
-    bk_idgen_outcome(&client->idgen, client->now_ns, client->waiting.ticket, &outcome);
+    bk_idgen_report(&client->idgen, client->now_ns, client->waiting.ticket, &outcome);
     end_event(client);
 }
 
@@ -213,7 +215,7 @@ static struct bk_idgen_config draw_config(struct draw *draw, int which)
 void vectors_idgen(FILE *out, struct draw *draw, int which)
 {
     struct client client = {.out = out, .draw = draw, .now_ns = 1000000};
-    struct bk_idgen_config config = draw_config(draw, which);
+    const struct bk_idgen_config config = client.config = draw_config(draw, which);
     if (bk_idgen_init(&config, &client.idgen) != BK_OK)
         abort();
     static const char *const choices[] = {"FIXED", "ROTATE", "RANDOM"}, *const locks[] = {"COLUMNS", "LWT"},

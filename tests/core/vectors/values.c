@@ -39,14 +39,14 @@ void vectors_hash(FILE *out, struct draw *draw, int which)
 void vectors_id(FILE *out, struct draw *draw, int which)
 {
     (void)which;
-    enum bk_id_kind kind = (enum bk_id_kind)draw_below(draw, BK_ID_KIND_COUNT);
+    enum bk_id_kind kind = (enum bk_id_kind)draw_below(draw, BK_ID_KINDS);
     unsigned char bytes[24];
     size_t size = kind == BK_ID_SNOWFLAKE ? 8 : kind == BK_ID_BYTES ? draw_below(draw, sizeof bytes) : 16;
     if (one_in(draw, 8))
         size = draw_below(draw, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)draw_bits(draw);
-    static const unsigned char versions[BK_ID_KIND_COUNT] = {0x10, 0x40, 0x70};
+    static const unsigned char versions[BK_ID_KINDS] = {0x10, 0x40, 0x70};
     if (versions[kind] != 0 && !one_in(draw, 8))
         bytes[6] = versions[kind] | (bytes[6] & 15);
     if (!one_in(draw, 8))
@@ -61,7 +61,7 @@ void vectors_id(FILE *out, struct draw *draw, int which)
 }
 
 static void write_route(FILE *out, const struct bk_row *row, enum bk_status status,
-                        const struct bk_route *route)
+                        const struct bk_placement *route)
 {
     fprintf(out, "{\"status\":\"%s\"", vectors_status(status));
     vectors_row(out, "row", row);
@@ -99,7 +99,7 @@ void vectors_route(FILE *out, struct draw *draw, int which)
     fputs(",\"rows\":[", out);
     for (int i = 0; i < 12; i++) {
         struct bk_row row = vectors_draw_row(draw, now_ns, sequence);
-        struct bk_route route;
+        struct bk_placement route;
         struct bk_effect effect;
         if (i == 11)
             row.time_ns = draw_time(draw);
@@ -136,7 +136,7 @@ static void read_on(FILE *out, struct draw *draw, struct bk_reader *reader, stru
             bk_read_found(reader, rows);
         }
         vectors_unsigned(out, "rows", rows);
-        if (strategy->kind == BK_TIME && rows == 0) {
+        if (strategy->kind == BK_KIND_TIME && rows == 0) {
             int64_t late_ns = (int64_t)draw_below(draw, 3000);
             bk_empties_learn(known, strategy, reader, now_ns, late_ns, step.bucket_low, step.bucket_high);
             vectors_array(out, "learn", &late_ns, 1);
@@ -181,7 +181,7 @@ void vectors_read(FILE *out, struct draw *draw, int which)
     struct bk_key_state state = {.bucket = one_in(draw, 10) ? -1 : (int64_t)draw_below(draw, 12)};
     struct bk_empties known = {0};
     int64_t now_ns = draw_begin(draw), base = (int64_t)draw_below(draw, 3);
-    bool has_many = strategy.kind == BK_TIME && one_in(draw, 4);
+    bool has_many = strategy.kind == BK_KIND_TIME && one_in(draw, 4);
     fputs("{\"strategy\":", out);
     vectors_strategy(out, &strategy);
     vectors_state(out, "state", &state);
@@ -193,7 +193,8 @@ void vectors_read(FILE *out, struct draw *draw, int which)
         if (has_many)
             query.birth_ns = now_ns - 200000;
         query.starts = starts;
-        query.start_count = strategy.kind == BK_TIME || strategy.kind == BK_HASH ? 0 : draw_below(draw, 4);
+        query.start_count =
+            strategy.kind == BK_KIND_TIME || strategy.kind == BK_KIND_HASH ? 0 : draw_below(draw, 4);
         for (size_t j = 0; j < query.start_count; j++)
             starts[j] = (struct bk_bucket_start){base + (int64_t)j * 2 - one_in(draw, 20) * 9,
                                                  now_ns - 9000 + (int64_t)j * 3000};
@@ -283,7 +284,7 @@ void vectors_history(FILE *out, struct draw *draw, int which)
     fputs(",\"rows\":[", out);
     for (int i = 0; i < 12; i++) {
         struct bk_row row = vectors_draw_row(draw, now_ns, sequence++);
-        struct bk_route route;
+        struct bk_placement route;
         struct bk_effect effect;
         enum bk_status status = bk_history_route(&history, &state, &row, &route);
         fputs(i > 0 ? "," : "", out);

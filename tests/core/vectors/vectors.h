@@ -10,6 +10,7 @@
 
 #include "../draw.h"
 #include "bucketing/bucketing.h"
+#include "bucketing/idgen.h"
 
 /* Draws a case and writes its object; `which` is the family's own number. */
 typedef void vectors_case(FILE *out, struct draw *draw, int which);

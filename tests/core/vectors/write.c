@@ -7,7 +7,7 @@
 #define EXACT (INT64_C(1) << 53)
 
 const char *const vectors_coordinations[] = {"SINGLE", "LOCKED", "THREE_STATE", "GUARDED"};
-const char *const vectors_counters[] = {"RMW", "LWT", "COLUMN"};
+const char *const vectors_counters[] = {"RMW", "LWT", "NATIVE"};
 const char *const vectors_sources[] = {"EXTERNAL",    "COUNTER", "LWT",   "LEASE",
                                        "INCREMENTAL", "SCAN",    "MEMORY"};
 const char *const vectors_plans[] = {"DEFAULT", "WALK", "PAIR", "ALL", "LAZY", "PARALLEL"};
@@ -83,24 +83,24 @@ void vectors_strategy(FILE *out, const struct bk_strategy *strategy)
 {
     fprintf(out, "{\"kind\":\"%s\"", bk_kind_name(strategy->kind));
     switch (strategy->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         vectors_member(out, "calendar", strategy->of.time.calendar);
         vectors_member(out, "window_ns", strategy->of.time.window_ns);
         vectors_member(out, "epoch_ns", strategy->of.time.epoch_ns);
         break;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         vectors_unsigned(out, "rows", strategy->of.count.rows);
         break;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         vectors_unsigned(out, "bits", strategy->of.probabilistic.bits);
         vectors_unsigned(out, "chance_numerator", strategy->of.probabilistic.chance_numerator);
         vectors_unsigned(out, "chance_denominator", strategy->of.probabilistic.chance_denominator);
         vectors_unsigned(out, "threshold", strategy->of.probabilistic.threshold);
         break;
-    case BK_HASH:
+    case BK_KIND_HASH:
         vectors_unsigned(out, "buckets", strategy->of.hash.buckets);
         break;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         vectors_unsigned(out, "bytes", strategy->of.weighted.bytes);
         vectors_unsigned(out, "threshold", strategy->of.weighted.threshold);
         break;

@@ -317,7 +317,7 @@ int main(int argc, char **argv)
     struct cass_cluster_config config = scenario->network;
     config.seed = scenario->seed;
     config.client_count = 1;
-    config.keeps_order = config.keeps_lifetimes = true;
+    config.keeps_lifetimes = true;
     load->level = scenario->consistency.write;
     sim_random_init(&load->draw, scenario->seed, SIM_AGENT, 0);
     int status = 2;

@@ -145,7 +145,7 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
         for (uint32_t key = 0; key < 2; key++) {
             for (int64_t bucket = 0; bucket < 2; bucket++) {
                 stand_prepare_probabilistic(&stand, is_guarded ? BK_GUARDED : BK_SINGLE);
-                stand.run.config.counter = BK_COUNTER_COLUMN;
+                stand.run.config.counter = BK_COUNTER_NATIVE;
                 stand.run.key_count = 2;
                 stand_open(&stand);
                 for (uint64_t row = 0; row < 3; row++) {

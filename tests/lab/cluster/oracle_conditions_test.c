@@ -28,8 +28,8 @@ static void test_conditions_of_agents_and_leads_are_noted(void **state)
         for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
             stand_prepare_probabilistic(&stand, (enum bk_coordination)coordination);
             stand.scenario.agents.count = 1 + (uint32_t)short_ns;
-            stand.scenario.agents.cache_ttl_ns = 3 * SECOND;
-            stand.scenario.agents.clock_bound_ns = SECOND;
+            stand.run.config.cache_ttl_ns = 3 * SECOND;
+            stand.run.config.clock_bound_ns = SECOND;
             stand.run.config.lead_ns = 5 * SECOND - short_ns;
             stand_open(&stand);
             assert_int_equal(holds(LAB_CONDITION_MANY_AGENTS), short_ns);
@@ -104,26 +104,32 @@ static void test_conditions_levels_are_weak_for_what_is_requested_at_them(void *
         struct levels levels;
         bool excuses_bounded;
     } cases[] = {
-        {BK_UNBUCKETED, 0, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, false}, false},
-        {BK_UNBUCKETED, 0, {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, false}, false},
-        {BK_UNBUCKETED, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, false},
-        {BK_COUNT, BK_SOURCE_LWT, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true}, false},
-        {BK_COUNT, BK_SOURCE_LWT, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
-        {BK_COUNT,
+        {BK_KIND_UNBUCKETED, 0, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, false}, false},
+        {BK_KIND_UNBUCKETED,
+         0,
+         {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, false},
+         false},
+        {BK_KIND_UNBUCKETED, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, false},
+        {BK_KIND_COUNT, BK_SOURCE_LWT, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true}, false},
+        {BK_KIND_COUNT, BK_SOURCE_LWT, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
+        {BK_KIND_COUNT,
          BK_SOURCE_LWT,
          {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, true},
          true},
-        {BK_COUNT, BK_SOURCE_SCAN, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, true},
-        {BK_COUNT, BK_SOURCE_COUNTER, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true}, true},
-        {BK_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
-        {BK_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, true},
+        {BK_KIND_COUNT, BK_SOURCE_SCAN, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, true},
+        {BK_KIND_COUNT,
+         BK_SOURCE_COUNTER,
+         {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true},
+         true},
+        {BK_KIND_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
+        {BK_KIND_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct levels *levels = &cases[i].levels;
-        struct bk_strategy strategy = {.kind = BK_UNBUCKETED};
-        if (cases[i].kind == BK_COUNT)
+        struct bk_strategy strategy = {.kind = BK_KIND_UNBUCKETED};
+        if (cases[i].kind == BK_KIND_COUNT)
             assert_int_equal(bk_strategy_count(8, &strategy), BK_OK);
-        if (cases[i].kind == BK_PROBABILISTIC)
+        if (cases[i].kind == BK_KIND_PROBABILISTIC)
             assert_int_equal(bk_strategy_probabilistic(3, 4, &strategy), BK_OK);
         stand_prepare(&stand, &strategy, BK_SINGLE);
         stand.run.config.source = stand.strategy.settings.source = cases[i].source;
@@ -214,19 +220,21 @@ static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **st
 
 /* --- conditions of state writes */
 
-#define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
-#define COUNT  (1u << BK_COUNTER)
-#define RESET  (1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
+#define ROLL                                                                                                 \
+    (1u << BK_COLUMN_BUCKET | 1u << BK_COLUMN_COUNTER | 1u << BK_COLUMN_LAST_CHANGE |                        \
+     1u << BK_COLUMN_NEXT_CHANGE)
+#define COUNT  (1u << BK_COLUMN_COUNTER)
+#define RESET  (1u << BK_COLUMN_COUNTER | 1u << BK_COLUMN_LAST_CHANGE | 1u << BK_COLUMN_NEXT_CHANGE)
 #define UNSAID BK_OUTCOME_UNKNOWN
 
 static void ask(struct lab_host_operation *operation, enum bk_action_kind kind, uint32_t mask, int64_t bucket)
 {
     struct bk_action action = {.kind = kind, .mask = mask};
     struct cass_statement statement = {.kind = CASS_WRITE_COLUMNS};
-    action.columns[BK_BUCKET] = bucket;
+    action.columns[BK_COLUMN_BUCKET] = bucket;
     if (kind == BK_ACT_CAS_STATE) {
         action.if_mask = ROLL;
-        action.expected[BK_BUCKET] = bucket - 1;
+        action.expected[BK_COLUMN_BUCKET] = bucket - 1;
     }
     operation->action = kind;
     cluster_emit_of(&stand.run, REQUEST_SENT, 0, operation, .action = &action, .statement = &statement);
@@ -378,7 +386,7 @@ static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void *
         stand_wait_until(&stand, SIM_HOUR);
         ask(&operation, BK_ACT_READ_STATE, 0, 0);
         stand_place(&stand, 0, 1, SECOND, 3, 0);
-        operation.outcome.columns[BK_BUCKET] = cases[i].bucket;
+        operation.outcome.columns[BK_COLUMN_BUCKET] = cases[i].bucket;
         hear(&operation, cases[i].read);
         int64_t now_ns = sim_queue_now(&stand.run.queue);
         assert_int_equal(lab_conditions_at(&stand.run, 0, now_ns, now_ns) >> LAB_CONDITION_UNKNOWN_WRITE & 1,
@@ -427,26 +435,26 @@ static void test_guarantee_is_broken_when_nothing_excuses_it(void **state)
     (void)state;
     struct lab_verdict verdict = {0};
     const struct lab_guarantee *guarantee =
-        lab_guarantee_find(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE);
+        lab_guarantee_find(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE);
     assert_non_null(guarantee);
     assert_true(guarantee->except != 0);
     verdict.violations[LAB_ORACLE_FINDABLE].count = 1;
-    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_false(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
-    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_true(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     /* Conditions somewhere in the run excuse nothing; only conditions that overlap each violation do. */
     verdict.conditions = UINT32_MAX;
-    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_true(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.violations[LAB_ORACLE_FINDABLE].excuse_count = 1;
     verdict.violations[LAB_ORACLE_FINDABLE].excuses[0] = guarantee->except;
-    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_false(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.violations[LAB_ORACLE_FINDABLE].excuse_count = 2;
-    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_true(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     assert_int_equal(lab_guarantee_excepts(guarantee), guarantee->except | UINT32_C(1)
                                                                                << LAB_CONDITION_ROUTE_AGAIN);
     verdict.violations[LAB_ORACLE_FINDABLE].count = 0;
-    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
-    assert_null(lab_guarantee_find(BK_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
+    assert_false(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_null(lab_guarantee_find(BK_KIND_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
 }
 
 /* Each guarantee has one row, with a protocol that its kind can have and with existing conditions. */
@@ -456,8 +464,8 @@ static void test_guarantee_table_has_no_duplicates(void **state)
     for (size_t i = 0; i < lab_guarantee_count; i++) {
         const struct lab_guarantee *one = &lab_guarantees[i];
         assert_ptr_equal(lab_guarantee_find(one->kind, one->protocol, one->oracle), one);
-        assert_true(one->kind == BK_PROBABILISTIC || one->kind == BK_COUNT || one->protocol == BK_SINGLE ||
-                    one->kind == LAB_KIND_IDGEN);
+        assert_true(one->kind == BK_KIND_PROBABILISTIC || one->kind == BK_KIND_COUNT ||
+                    one->protocol == BK_SINGLE || one->kind == LAB_KIND_IDGEN);
         assert_int_equal(one->except >> LAB_CONDITION_COUNT, 0);
     }
 }

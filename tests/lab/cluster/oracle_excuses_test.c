@@ -24,7 +24,7 @@ static void violate(uint32_t key)
 
 static bool is_broken(void)
 {
-    return lab_guarantee_is_broken(BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
+    return lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
                                    &stand.run.oracles.verdict);
 }
 
@@ -110,7 +110,7 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
         stand_wait_until(&stand, SIM_HOUR);
         violate(0);
         stand_end(&stand);
-        assert_int_equal(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_FINDABLE,
+        assert_int_equal(lab_guarantee_is_broken(BK_KIND_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_FINDABLE,
                                                  &stand.run.oracles.verdict),
                          bucket == 5);
     }

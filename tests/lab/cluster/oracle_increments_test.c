@@ -20,7 +20,7 @@ static uint64_t amount_of(uint64_t row)
 static void open_counters(void)
 {
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand.run.config.counter = BK_COUNTER_COLUMN;
+    stand.run.config.counter = BK_COUNTER_NATIVE;
     stand.run.key_count = 2;
     stand_open(&stand);
 }

@@ -9,14 +9,14 @@
 
 static bool walks(const struct naive *naive)
 {
-    return naive->kind != BK_HASH;
+    return naive->kind != BK_KIND_HASH;
 }
 
 void naive_begin(struct naive *naive)
 {
-    bool follows_time =
-        naive->kind == BK_PROBABILISTIC || naive->kind == BK_TIME || naive->kind == BK_UNBUCKETED;
-    bool has_threshold = naive->kind == BK_PROBABILISTIC || naive->kind == BK_COUNT;
+    bool follows_time = naive->kind == BK_KIND_PROBABILISTIC || naive->kind == BK_KIND_TIME ||
+                        naive->kind == BK_KIND_UNBUCKETED;
+    bool has_threshold = naive->kind == BK_KIND_PROBABILISTIC || naive->kind == BK_KIND_COUNT;
     naive->now_ns = naive->start_ns;
     naive->is_judged[LAB_ORACLE_FINDABLE] = naive->is_judged[LAB_ORACLE_CONSERVED] = true;
     naive->is_judged[LAB_ORACLE_NO_DUPLICATES] = true;
@@ -97,11 +97,11 @@ static int64_t reader_start(const struct naive *naive, uint32_t key)
 {
     uint64_t rows = 0;
     switch (naive->kind) {
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         return state_bucket(naive, key);
-    case BK_TIME:
+    case BK_KIND_TIME:
         return (naive->now_ns + naive->tolerance_ns - naive->start_ns) / naive->window_ns;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         for (uint32_t i = 0; i < naive->row_count; i++)
             rows += naive->rows[i].key == key;
         return rows == 0 ? 0 : (int64_t)((rows - 1) / naive->partition_rows);
@@ -219,7 +219,7 @@ void naive_ended(struct naive *naive, struct naive_row *row)
     int64_t bucket = row->puts[row->put_count - 1], first_ns = begin_of(naive, row->key, bucket);
     uint64_t counted = 0, uncounted = 0;
     row->is_tallied = row->ending == NAIVE_ACKNOWLEDGED && row->fires && first_ns != INT64_MAX;
-    if (!row->is_tallied || naive->kind != BK_PROBABILISTIC)
+    if (!row->is_tallied || naive->kind != BK_KIND_PROBABILISTIC)
         return;
     for (uint32_t i = 0; i < naive->row_count; i++) {
         const struct naive_row *other = &naive->rows[i];
@@ -362,7 +362,7 @@ static bool outgrows(const struct naive *naive, uint32_t key, int64_t bucket, ui
         lost += row->ending == NAIVE_ACKNOWLEDGED && row->fires && !row->is_counted &&
                 row->puts[row->put_count - 1] == bucket;
     }
-    if (naive->kind == BK_COUNT)
+    if (naive->kind == BK_KIND_COUNT)
         return stored > naive->partition_rows;
     int64_t lag_ns = naive->lag_ns + unhealthy_until(naive, last_ns) - unhealthy_until(naive, first_ns);
     uint64_t seconds = (uint64_t)((lag_ns + SIM_SECOND - 1) / SIM_SECOND) + 1;
@@ -423,7 +423,7 @@ static bool is_stuck(const struct naive *naive, uint32_t key, int64_t bucket, in
 static void judge_live(struct naive *naive)
 {
     int64_t since_ns = well_since(naive);
-    naive->is_judged[LAB_ORACLE_LIVE] = naive->kind == BK_PROBABILISTIC && since_ns <= naive->now_ns &&
+    naive->is_judged[LAB_ORACLE_LIVE] = naive->kind == BK_KIND_PROBABILISTIC && since_ns <= naive->now_ns &&
                                         naive->now_ns - since_ns >= naive->lag_ns;
     for (uint32_t key = 0; key < naive->key_count && naive->is_judged[LAB_ORACLE_LIVE]; key++) {
         bool is_any = false;
@@ -445,9 +445,9 @@ void naive_end(struct naive *naive)
             if (naive->stored[i].row->key == key && naive->stored[i].bucket > highest)
                 highest = naive->stored[i].bucket;
         }
-        if (naive->kind == BK_PROBABILISTIC)
+        if (naive->kind == BK_KIND_PROBABILISTIC)
             judge_gaps(naive, key, bucket_now(naive, key));
-        else if (naive->kind == BK_COUNT)
+        else if (naive->kind == BK_KIND_COUNT)
             judge_gaps(naive, key, highest);
     }
     judge_duplicates(naive);

@@ -42,18 +42,18 @@ static void open_trial(struct trial *trial, uint64_t seed)
     struct stand *stand = &trial->stand;
     memset(naive, 0, sizeof *naive);
     sim_random_init(&trial->random, seed, SIM_FUZZ, 0);
-    naive->kind = chance(trial, 3) ? (enum bk_kind)below(trial, BK_HASH + 1) : BK_PROBABILISTIC;
+    naive->kind = chance(trial, 3) ? (enum bk_kind)below(trial, BK_KIND_HASH + 1) : BK_KIND_PROBABILISTIC;
     naive->partition_rows = naive->threshold = 1 + below(trial, 3);
     naive->window_ns = 3 * SIM_SECOND;
     int64_t start_ns = INT64_C(1767225600) * SIM_SECOND;
     enum bk_status status = BK_OK;
-    if (naive->kind == BK_PROBABILISTIC)
+    if (naive->kind == BK_KIND_PROBABILISTIC)
         status = bk_strategy_probabilistic(0, naive->threshold, &strategy);
-    else if (naive->kind == BK_TIME)
+    else if (naive->kind == BK_KIND_TIME)
         status = bk_strategy_time(naive->window_ns, start_ns, &strategy);
-    else if (naive->kind == BK_COUNT)
+    else if (naive->kind == BK_KIND_COUNT)
         status = bk_strategy_count(naive->partition_rows, &strategy);
-    else if (naive->kind == BK_HASH)
+    else if (naive->kind == BK_KIND_HASH)
         status = bk_strategy_hash(BUCKETS, &strategy);
     else
         status = bk_strategy_unbucketed(&strategy);
@@ -211,12 +211,12 @@ static void change_state(struct trial *trial)
     int64_t date_ns = naive->now_ns + ((int64_t)below(trial, 5) - 2) * SIM_SECOND - naive->start_ns;
     bool is_next = naive->is_dated && date_ns != 0 && chance(trial, 2);
     const int64_t *old = trial->stand.run.keys[key].state;
-    if (naive->kind != BK_PROBABILISTIC || bucket >= 60 || date_ns == 0)
+    if (naive->kind != BK_KIND_PROBABILISTIC || bucket >= 60 || date_ns == 0)
         return;
     int64_t columns[] = {bucket, is_next ? 0 : naive->start_ns + date_ns,
                          is_next ? naive->start_ns + date_ns : 0};
-    if (old[BK_BUCKET] == columns[0] && old[BK_LAST_CHANGE] == columns[1] &&
-        old[BK_NEXT_CHANGE] == columns[2])
+    if (old[BK_COLUMN_BUCKET] == columns[0] && old[BK_COLUMN_LAST_CHANGE] == columns[1] &&
+        old[BK_COLUMN_NEXT_CHANGE] == columns[2])
         return; /* no change */
     naive_state(naive, key, bucket, naive->start_ns + date_ns + (naive->is_dated ? 0 : 1));
     stand_state(&trial->stand, key, bucket, is_next ? 0 : date_ns, is_next ? date_ns : 0);

@@ -143,16 +143,18 @@ static void test_order_of_different_keys_is_not_compared(void **state)
 static void test_order_is_judged_where_buckets_follow_times(void **state)
 {
     (void)state;
-    static const bool is_ordered[BK_KIND_COUNT] = {
-        [BK_UNBUCKETED] = true, [BK_TIME] = true, [BK_PROBABILISTIC] = true, [BK_WEIGHTED] = true};
-    struct bk_strategy strategies[BK_KIND_COUNT];
-    assert_int_equal(bk_strategy_unbucketed(&strategies[BK_UNBUCKETED]), BK_OK);
-    assert_int_equal(bk_strategy_time(SIM_HOUR, 0, &strategies[BK_TIME]), BK_OK);
-    assert_int_equal(bk_strategy_count(10, &strategies[BK_COUNT]), BK_OK);
-    assert_int_equal(bk_strategy_probabilistic(3, 4, &strategies[BK_PROBABILISTIC]), BK_OK);
-    assert_int_equal(bk_strategy_hash(10, &strategies[BK_HASH]), BK_OK);
-    assert_int_equal(bk_strategy_weighted(3, 4, &strategies[BK_WEIGHTED]), BK_OK);
-    for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
+    static const bool is_ordered[BK_KINDS] = {[BK_KIND_UNBUCKETED] = true,
+                                              [BK_KIND_TIME] = true,
+                                              [BK_KIND_PROBABILISTIC] = true,
+                                              [BK_KIND_WEIGHTED] = true};
+    struct bk_strategy strategies[BK_KINDS];
+    assert_int_equal(bk_strategy_unbucketed(&strategies[BK_KIND_UNBUCKETED]), BK_OK);
+    assert_int_equal(bk_strategy_time(SIM_HOUR, 0, &strategies[BK_KIND_TIME]), BK_OK);
+    assert_int_equal(bk_strategy_count(10, &strategies[BK_KIND_COUNT]), BK_OK);
+    assert_int_equal(bk_strategy_probabilistic(3, 4, &strategies[BK_KIND_PROBABILISTIC]), BK_OK);
+    assert_int_equal(bk_strategy_hash(10, &strategies[BK_KIND_HASH]), BK_OK);
+    assert_int_equal(bk_strategy_weighted(3, 4, &strategies[BK_KIND_WEIGHTED]), BK_OK);
+    for (int kind = 0; kind < BK_KINDS; kind++) {
         stand_prepare(&stand, &strategies[kind], BK_SINGLE);
         stand_open(&stand);
         stand_place(&stand, 0, 0, 0, 1, 0);

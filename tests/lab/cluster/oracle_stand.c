@@ -227,10 +227,10 @@ void stand_state(struct stand *stand, uint32_t key, int64_t bucket, int64_t last
                                        .consistency = CASS_ALL,
                                        .key = lab_state_register(key),
                                        .timestamp_us = ++stand->written_us,
-                                       .set_mask = (1u << BK_COLUMN_COUNT) - 1};
-    statement.set[BK_BUCKET] = bucket;
-    statement.set[BK_LAST_CHANGE] = last_change_ns == 0 ? 0 : START + last_change_ns;
-    statement.set[BK_NEXT_CHANGE] = next_change_ns == 0 ? 0 : START + next_change_ns;
+                                       .set_mask = (1u << BK_COLUMNS) - 1};
+    statement.set[BK_COLUMN_BUCKET] = bucket;
+    statement.set[BK_COLUMN_LAST_CHANGE] = last_change_ns == 0 ? 0 : START + last_change_ns;
+    statement.set[BK_COLUMN_NEXT_CHANGE] = next_change_ns == 0 ? 0 : START + next_change_ns;
     ask(stand, &statement, true);
 }
 

@@ -96,7 +96,7 @@ static uint64_t differences(enum deafness deafness)
         operations[operation].outcome = none;
         cluster_emit_of(run, ACTED, 0, &operations[operation], .action = &action);
         cluster_emit(run, AGENT_RESTS, .agent = 0);
-        assert_int_equal(bk_agent_outcome(agent.agent, 1, action.ticket, &none), BK_OK);
+        assert_int_equal(bk_agent_report(agent.agent, 1, action.ticket, &none), BK_OK);
         if (deafness != DEAF_TO_OUTCOME)
             cluster_emit_of(run, TOLD, 0, &operations[operation], .time_ns = 1);
     }

@@ -123,13 +123,13 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
 static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void **state)
 {
     (void)state;
-    unsigned kinds[BK_KIND_COUNT] = {0}, protocols[LAB_PROTOCOL_COUNT] = {0}, counters[3] = {0}, safe = 0;
+    unsigned kinds[BK_KINDS] = {0}, protocols[LAB_PROTOCOL_COUNT] = {0}, counters[3] = {0}, safe = 0;
     unsigned sources[LAB_PROTOCOL_COUNT] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario = draw(&nothing, seed);
         const struct lab_strategy *strategy = &scenario->strategies[0];
         kinds[strategy->settings.strategy.kind]++;
-        if (strategy->settings.strategy.kind == BK_COUNT)
+        if (strategy->settings.strategy.kind == BK_KIND_COUNT)
             sources[strategy->settings.source]++;
         if (bk_kind_fires(strategy->settings.strategy.kind)) {
             protocols[strategy->settings.coordination]++;
@@ -140,9 +140,9 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
             strategy->settings.lead_ns > scenario->agents.cache_ttl_ns + 2 * scenario->agents.clock_bound_ns;
         lab_scenario_destroy(scenario);
     }
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
+    for (unsigned kind = 0; kind < BK_KINDS; kind++)
         assert_true(kinds[kind] > 0);
-    assert_true(kinds[BK_PROBABILISTIC] > SEEDS * 2 / 3);
+    assert_true(kinds[BK_KIND_PROBABILISTIC] > SEEDS * 2 / 3);
     for (unsigned protocol = BK_SINGLE; protocol <= BK_THREE_STATE; protocol++)
         assert_true(protocols[protocol] > SEEDS / 20);
     for (unsigned counter = 0; counter < 3; counter++)
@@ -582,7 +582,7 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     struct lab_strategy_result runs[2] = {0};
     struct lab_breach breach;
     for (int i = 0; i < 2; i++) {
-        runs[i].settings.strategy.kind = BK_PROBABILISTIC;
+        runs[i].settings.strategy.kind = BK_KIND_PROBABILISTIC;
         runs[i].settings.coordination = BK_THREE_STATE;
         runs[i].verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
         runs[i].verdict.rolls = 5;
@@ -610,9 +610,10 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     lab_fuzz_outcome_of(result_of(runs, 2), &outcome);
     assert_true(lab_fuzz_tally_add(&tally, &outcome));
 
-    const struct lab_fuzz_cell *cell = &tally.cells[BK_PROBABILISTIC][BK_THREE_STATE][LAB_ORACLE_FINDABLE];
+    const struct lab_fuzz_cell *cell =
+        &tally.cells[BK_KIND_PROBABILISTIC][BK_THREE_STATE][LAB_ORACLE_FINDABLE];
     assert_int_equal(tally.seeds, 2);
-    assert_int_equal(tally.runs[BK_PROBABILISTIC][BK_THREE_STATE], 4);
+    assert_int_equal(tally.runs[BK_KIND_PROBABILISTIC][BK_THREE_STATE], 4);
     assert_int_equal(cell->judged, 4);
     assert_int_equal(cell->violated, 2);
     assert_int_equal(cell->broken, 1);
@@ -620,7 +621,7 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     assert_int_equal(cell->excuses[LAB_CONDITION_SHORT_LEAD], 1);
     /* No guarantee names this condition, so it excuses nothing. */
     assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
-    const struct lab_fuzz_cell *kept = tally.cells[BK_PROBABILISTIC][BK_THREE_STATE];
+    const struct lab_fuzz_cell *kept = tally.cells[BK_KIND_PROBABILISTIC][BK_THREE_STATE];
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_judged, 1);
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_uncovered, 1);
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_90].seeds_uncovered, 1);

@@ -24,7 +24,7 @@ bool lab_copies_run_out(const struct lab_cluster_run *run)
     enum bk_source source = run->config.source;
     bool counts_rows =
         source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
-    if (run->config.strategy.kind == BK_COUNT)
+    if (run->config.strategy.kind == BK_KIND_COUNT)
         return counts_rows;
     return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
@@ -42,9 +42,9 @@ static void keep(const struct lab_cluster_run *run, uint32_t agent,
 {
     const struct bk_outcome *outcome = &operation->outcome;
     bool is_own = operation->action != BK_ACT_READ_STATE && outcome->kind == BK_OUTCOME_APPLIED;
-    int64_t bucket = is_own                                  ? operation->columns[BK_BUCKET]
-                     : (outcome->mask & 1 << BK_BUCKET) != 0 ? outcome->columns[BK_BUCKET]
-                                                             : 0;
+    int64_t bucket = is_own                                         ? operation->columns[BK_COLUMN_BUCKET]
+                     : (outcome->mask & 1 << BK_COLUMN_BUCKET) != 0 ? outcome->columns[BK_COLUMN_BUCKET]
+                                                                    : 0;
     if (is_told && bucket >= copy->bucket) {
         copy->is_kept = of_agent(run, agent)->disturbed_ns < operation->asked_ns;
         copy->kept_ns = operation->asked_ns;
@@ -63,7 +63,7 @@ void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct 
     bool is_of_state = is_write || action == BK_ACT_READ_STATE || action == BK_ACT_CAS_STATE;
     /* A plain write proves no more than the copy on which it was based, except that a write of a count
      * contains everything relevant. */
-    bool is_told = is_of_state && (!is_write || run->config.strategy.kind == BK_COUNT);
+    bool is_told = is_of_state && (!is_write || run->config.strategy.kind == BK_KIND_COUNT);
     struct lab_copy *copy = place_of(run, agent, operation->key);
     bool is_same = copy->is_known && copy->key == operation->key;
     if (lab_has_failed(operation->outcome.kind)) {
@@ -94,7 +94,7 @@ void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent)
 static bool may_ask(const struct lab_cluster_run *run, uint32_t agent,
                     const struct lab_host_operation *operation)
 {
-    bool is_count = run->config.strategy.kind == BK_COUNT;
+    bool is_count = run->config.strategy.kind == BK_KIND_COUNT;
     return (operation->is_read ? is_count : run->config.strategy.max_age_ns != 0) ||
            !lab_host_is_cold(run, agent) || run->key_count > LAB_COPIES ||
            lab_may_be_evicted(run, operation->key);
@@ -174,10 +174,10 @@ static void learn(struct lab_cluster_run *run, uint32_t agent, uint32_t key, int
     }
 }
 
-static struct bk_route window_at(const struct lab_cluster_run *run, int64_t time_ns)
+static struct bk_placement window_at(const struct lab_cluster_run *run, int64_t time_ns)
 {
     struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route = {0};
+    struct bk_placement route = {0};
     bk_route(&run->config.strategy, NULL, &row, &route);
     return route;
 }
@@ -199,7 +199,7 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
     int64_t low = INT64_MIN,
             end = is_known ? window_at(run, clock_ns - run->config.late_ns).bucket : INT64_MAX;
     if (query.kind == BK_QUERY_RANGE) { /* only windows that were queried completely */
-        struct bk_route first = window_at(run, query.from_ns), last = window_at(run, query.until_ns);
+        struct bk_placement first = window_at(run, query.from_ns), last = window_at(run, query.until_ns);
         low = first.bucket + (query.from_ns > first.from_ns);
         end = last.bucket < end ? last.bucket : end;
     }

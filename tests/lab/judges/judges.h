@@ -7,6 +7,7 @@
 #ifndef TESTS_LAB_JUDGES_H
 #define TESTS_LAB_JUDGES_H
 
+#include "bucketing/idgen.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "idgen.h"
@@ -58,7 +59,7 @@ struct judged_operation {
     int64_t came_ns;          /* when its only answer came during a pause; 0: it did not */
     int64_t hold_ns;          /* the end of that pause, as it was known then */
     uint64_t rows_told;       /* rows of the replies to the current action */
-    int64_t state_told[BK_COLUMN_COUNT];
+    int64_t state_told[BK_COLUMNS];
     struct lab_lock_use lock;
     struct lab_walk walk;
 };

@@ -10,7 +10,7 @@
 /* The write of the state by a row beyond the line. */
 struct crossing {
     uint32_t mask;
-    int64_t columns[BK_COLUMN_COUNT];
+    int64_t columns[BK_COLUMNS];
 };
 
 static struct crossing crossing_of(const struct lab_cluster_run *run, const int64_t *from, int64_t time_ns,
@@ -18,7 +18,7 @@ static struct crossing crossing_of(const struct lab_cluster_run *run, const int6
 {
     const struct bk_strategy *strategy = &run->config.strategy; /* all settings have the same greatest age */
     int64_t own_ns = lab_line_of(strategy, time_ns) - strategy->max_age_ns;
-    struct crossing out = {.mask = LAB_ALL_COLUMNS, .columns = {[BK_LAST_CHANGE] = own_ns}};
+    struct crossing out = {.mask = LAB_ALL_COLUMNS, .columns = {[BK_COLUMN_LAST_CHANGE] = own_ns}};
     if (from == NULL)
         return out;
     bool is_dated = run->config.coordination == BK_THREE_STATE;
@@ -26,13 +26,14 @@ static struct crossing crossing_of(const struct lab_cluster_run *run, const int6
     bool has_slept = lab_line_above(run, line_ns) <= time_ns;
     int64_t next_ns = has_slept ? own_ns : line_ns;
     memcpy(out.columns, from, sizeof out.columns);
-    out.mask = 1u << BK_BUCKET | 1u << BK_LAST_CHANGE | 1u << (is_dated ? BK_NEXT_CHANGE : BK_COUNTER);
-    out.columns[BK_BUCKET] += is_dated && has_slept ? 2 : 1;
-    out.columns[BK_LAST_CHANGE] = !is_dated ? next_ns : has_slept ? line_ns : start_ns;
+    out.mask = 1u << BK_COLUMN_BUCKET | 1u << BK_COLUMN_LAST_CHANGE |
+               1u << (is_dated ? BK_COLUMN_NEXT_CHANGE : BK_COLUMN_COUNTER);
+    out.columns[BK_COLUMN_BUCKET] += is_dated && has_slept ? 2 : 1;
+    out.columns[BK_COLUMN_LAST_CHANGE] = !is_dated ? next_ns : has_slept ? line_ns : start_ns;
     if (is_dated)
-        out.columns[BK_NEXT_CHANGE] = next_ns == 0 ? 1 : next_ns;
+        out.columns[BK_COLUMN_NEXT_CHANGE] = next_ns == 0 ? 1 : next_ns;
     else
-        out.columns[BK_COUNTER] = run->config.counter == BK_COUNTER_COLUMN ? total : 0;
+        out.columns[BK_COLUMN_COUNTER] = run->config.counter == BK_COUNTER_NATIVE ? total : 0;
     return out;
 }
 
@@ -71,7 +72,7 @@ void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     struct crossing due = crossing_of(run, from, operation->row_time_ns, heard->counter);
     demand(run, agent, operation, is_beyond, "rolls its key although it is before the line");
     bool is_due = next->mask == (next->if_null_mask != 0 ? LAB_ALL_COLUMNS : due.mask);
-    for (int i = 0; i < BK_COLUMN_COUNT; i++)
+    for (int i = 0; i < BK_COLUMNS; i++)
         is_due = is_due && ((next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i]);
     demand(run, agent, operation, is_due, "writes a bucket at a line that does not follow from the state");
 }

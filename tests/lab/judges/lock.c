@@ -176,10 +176,10 @@ static bool may_roll(const struct lab_cluster_run *run, uint32_t agent,
                      const struct lab_host_operation *operation)
 {
     const struct bk_outcome *told = &operation->outcome;
-    if (run->config.counter == BK_COUNTER_COLUMN || (told->mask >> BK_COUNTER & 1) == 0)
+    if (run->config.counter == BK_COUNTER_NATIVE || (told->mask >> BK_COLUMN_COUNTER & 1) == 0)
         return true;
     uint64_t threshold = bk_threshold(lab_agent_strategy(run, agent, operation->row_time_ns));
-    return told->columns[BK_COUNTER] > 0 && (uint64_t)told->columns[BK_COUNTER] >= threshold;
+    return told->columns[BK_COLUMN_COUNTER] > 0 && (uint64_t)told->columns[BK_COLUMN_COUNTER] >= threshold;
 }
 
 /* Judges requests about the key's state: it is read again, and the next bucket is written, only under the
@@ -189,8 +189,8 @@ static void uses_state(struct lab_cluster_run *run, uint32_t agent,
 {
     const struct lab_lock_use *lock = &own(run, operation)->lock;
     bool is_write = next->kind != BK_ACT_READ_STATE;
-    bool is_roll = is_write && (next->mask >> BK_BUCKET & 1) != 0 &&
-                   next->columns[BK_BUCKET] > operation->bucket && operation->bucket != LAB_UNPLACED;
+    bool is_roll = is_write && (next->mask >> BK_COLUMN_BUCKET & 1) != 0 &&
+                   next->columns[BK_COLUMN_BUCKET] > operation->bucket && operation->bucket != LAB_UNPLACED;
     if (lock->step == LAB_LOCK_ASKED || lock->step == LAB_LOCK_RETURNED ||
         (is_roll && !is_holder(run, operation)))
         violate(run, agent, operation, "it acts as the holder of a lock that it did not get");

@@ -41,7 +41,7 @@ static struct bk_query declared(const struct lab_cluster_run *run, const struct 
     const struct lab_read *read = &run->scenario->reads.kinds[operation->read];
     const struct lab_reading *set = &run->strategy->settings.reading;
     const struct lab_walk *walk = &own(run, operation)->walk;
-    bool is_own = set->plan != BK_PLAN_DEFAULT, is_hash = run->config.strategy.kind == BK_HASH;
+    bool is_own = set->plan != BK_PLAN_DEFAULT, is_hash = run->config.strategy.kind == BK_KIND_HASH;
     struct bk_query query = {.kind = kinds[operation->read],
                              .plan = is_own ? set->plan : read->plan,
                              .at_once = is_own ? set->at_once : read->at_once,
@@ -66,7 +66,7 @@ static bool is_plain(const struct place *place)
 static int64_t window_of(const struct place *place, int64_t time_ns)
 {
     struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
+    struct bk_placement route;
     return bk_route(&place->run->config.strategy, NULL, &row, &route) == BK_OK ? route.bucket : 0;
 }
 
@@ -96,10 +96,10 @@ static void judge_first(const struct place *place)
     int64_t high = place->next->step.bucket_high, due = high;
     if (!is_plain(place))
         return;
-    if (strategy->kind == BK_TIME)
+    if (strategy->kind == BK_KIND_TIME)
         due = window_of(place, newest_ns(&place->query));
-    else if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
-        due = strategy->kind == BK_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
+    else if (strategy->kind == BK_KIND_HASH || strategy->kind == BK_KIND_UNBUCKETED)
+        due = strategy->kind == BK_KIND_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
     if (place->run->config.remember_keys == 0)
         demand(place, high == due, "does not begin at its newest bucket");
     else if (high <= due)
@@ -112,7 +112,7 @@ static void judge_first(const struct place *place)
  * other. */
 static bool asks_each(const struct place *place)
 {
-    return place->run->config.strategy.kind == BK_HASH && place->query.plan != BK_PLAN_LAZY;
+    return place->run->config.strategy.kind == BK_KIND_HASH && place->query.plan != BK_PLAN_LAZY;
 }
 
 /* Returns the number of buckets of a step. */
@@ -128,7 +128,7 @@ static uint64_t width_of(const struct place *place)
     case BK_PLAN_LAZY:
         return 1;
     default:
-        return strategy->kind == BK_HASH ? strategy->of.hash.buckets : 1;
+        return strategy->kind == BK_KIND_HASH ? strategy->of.hash.buckets : 1;
     }
 }
 
@@ -138,7 +138,7 @@ static void judge_width(const struct place *place)
 {
     const struct bk_read_step *step = &place->next->step;
     uint64_t width = (uint64_t)(step->bucket_high - step->bucket_low) + 1, due = width_of(place);
-    bool is_time = place->run->config.strategy.kind == BK_TIME;
+    bool is_time = place->run->config.strategy.kind == BK_KIND_TIME;
     if (!is_plain(place))
         return;
     demand(place, width <= due, "queries more buckets at once than its plan");
@@ -245,12 +245,12 @@ static bool may_end(const struct place *place)
     if (place->query.kind == BK_QUERY_LATEST && !asks_each(place) &&
         own(place->run, operation)->walk.rows >= place->query.rows)
         return true;
-    if (kind == BK_TIME) {
+    if (kind == BK_KIND_TIME) {
         int64_t floor = window_of(place, oldest_ns(&place->query));
         judge_spared(place, floor, operation->step_low - 1);
         return place->run->config.remember_keys > 0 || operation->step_low == floor;
     }
-    bool is_in_time_order = kind != BK_HASH && is_range;
+    bool is_in_time_order = kind != BK_KIND_HASH && is_range;
     return operation->step_low == 0 ||
            (is_in_time_order &&
             ((heard->rows == 0 && heard->saw_older) || starts_before_range(place, operation->step_low)));

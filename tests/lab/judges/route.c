@@ -24,13 +24,13 @@ static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab
                             enum bk_source source, int64_t bucket)
 {
     switch (strategy->kind) {
-    case BK_UNBUCKETED:
+    case BK_KIND_UNBUCKETED:
         return bucket == 0;
-    case BK_TIME:
+    case BK_KIND_TIME:
         return is_window_right(strategy, operation->row_time_ns, bucket);
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         return source != BK_SOURCE_EXTERNAL || (uint64_t)bucket == operation->row / strategy->of.count.rows;
-    case BK_HASH:
+    case BK_KIND_HASH:
         return bucket >= 0 && bucket < (int64_t)strategy->of.hash.buckets;
     default:
         return true;
@@ -48,7 +48,7 @@ static void __attribute__((cold))
 violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
         const struct bk_action *next)
 {
-    if (run->config.strategy.kind != BK_PROBABILISTIC)
+    if (run->config.strategy.kind != BK_KIND_PROBABILISTIC)
         judge_violate(run, operation->key,
                       "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
                       ", which is not the row's bucket",
@@ -65,7 +65,7 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
     const struct bk_strategy *strategy = &run->config.strategy;
     if (operation->is_read || next->kind != BK_ACT_PUT_ROW || run->strategy->settings.change_count > 0)
         return;
-    if (strategy->kind == BK_PROBABILISTIC
+    if (strategy->kind == BK_KIND_PROBABILISTIC
             ? !is_firing_right(strategy, operation)
             : !is_bucket_right(strategy, operation, run->config.source, next->bucket))
         violate(run, agent, operation, next);

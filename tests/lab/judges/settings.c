@@ -54,19 +54,19 @@ static bool is_same(const struct bk_strategy *a, const struct bk_strategy *b)
     if (a->kind != b->kind || a->max_age_ns != b->max_age_ns)
         return false;
     switch (a->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         return a->of.time.calendar == b->of.time.calendar && a->of.time.window_ns == b->of.time.window_ns &&
                a->of.time.epoch_ns == b->of.time.epoch_ns;
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         return a->of.count.rows == b->of.count.rows;
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         return a->of.probabilistic.bits == b->of.probabilistic.bits &&
                a->of.probabilistic.chance_numerator == b->of.probabilistic.chance_numerator &&
                a->of.probabilistic.chance_denominator == b->of.probabilistic.chance_denominator &&
                a->of.probabilistic.threshold == b->of.probabilistic.threshold;
-    case BK_HASH:
+    case BK_KIND_HASH:
         return a->of.hash.buckets == b->of.hash.buckets;
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         return a->of.weighted.bytes == b->of.weighted.bytes &&
                a->of.weighted.threshold == b->of.weighted.threshold;
     default:

@@ -223,7 +223,7 @@ static bool is_forgotten(const struct step *step)
     int64_t row_ns = lab_until(step->operation->row_time_ns, step->run->config.lead_ns);
     return step->operation->action != BK_ACT_READ_STATE || step->heard->kind != BK_OUTCOME_APPLIED ||
            (lab_agent_clock(step->run, step->agent) > row_ns &&
-            step->heard->columns[BK_LAST_CHANGE] > row_ns);
+            step->heard->columns[BK_COLUMN_LAST_CHANGE] > row_ns);
 }
 
 /* Judges a row whose operation has just read the state. */
@@ -275,7 +275,7 @@ static void judge_placed(const struct step *step)
 /* The expected write for a row that fires. */
 struct count_written {
     uint32_t mask; /* 0 if nothing is written */
-    int64_t columns[BK_COLUMN_COUNT];
+    int64_t columns[BK_COLUMNS];
 };
 
 /* By the state, and, with a counter column, by its total, which has the row in it. */
@@ -283,24 +283,25 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
 {
     const struct bk_agent_config *config = &step->run->config;
     const struct lab_host_operation *operation = step->operation;
-    bool is_column = config->counter == BK_COUNTER_COLUMN, is_dated = config->coordination == BK_THREE_STATE;
-    bool is_newest = operation->bucket >= state[BK_BUCKET],
-         is_waiting = is_dated && state[BK_NEXT_CHANGE] != 0;
+    bool is_column = config->counter == BK_COUNTER_NATIVE, is_dated = config->coordination == BK_THREE_STATE;
+    bool is_newest = operation->bucket >= state[BK_COLUMN_BUCKET],
+         is_waiting = is_dated && state[BK_COLUMN_NEXT_CHANGE] != 0;
     int64_t now_ns = lab_agent_clock(step->run, step->agent);
-    int64_t count = is_column ? total - state[BK_COUNTER] : state[BK_COUNTER] + (int64_t)operation->weight;
-    struct count_written out = {.mask = is_column ? 0 : BIT(BK_COUNTER)};
+    int64_t count =
+        is_column ? total - state[BK_COLUMN_COUNTER] : state[BK_COLUMN_COUNTER] + (int64_t)operation->weight;
+    struct count_written out = {.mask = is_column ? 0 : BIT(BK_COLUMN_COUNTER)};
     memcpy(out.columns, state, sizeof out.columns);
     if (!is_newest && !is_waiting)
         return (struct count_written){0};
-    if (is_waiting && now_ns >= state[BK_NEXT_CHANGE]) { /* the date of the change has passed */
+    if (is_waiting && now_ns >= state[BK_COLUMN_NEXT_CHANGE]) { /* the date of the change has passed */
         count = is_newest ? (int64_t)operation->weight : 0;
-        out.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
-        out.columns[BK_LAST_CHANGE] = state[BK_NEXT_CHANGE];
-        out.columns[BK_NEXT_CHANGE] = 0;
+        out.mask = BIT(BK_COLUMN_COUNTER) | BIT(BK_COLUMN_LAST_CHANGE) | BIT(BK_COLUMN_NEXT_CHANGE);
+        out.columns[BK_COLUMN_LAST_CHANGE] = state[BK_COLUMN_NEXT_CHANGE];
+        out.columns[BK_COLUMN_NEXT_CHANGE] = 0;
         is_waiting = false;
     }
     if (out.mask != 0)
-        out.columns[BK_COUNTER] = is_column ? total - count : count;
+        out.columns[BK_COLUMN_COUNTER] = is_column ? total - count : count;
     if (is_waiting || !is_full(step, count) || config->coordination == BK_LOCKED)
         return out;
     int64_t start_ns = lab_state_start(step->run, state), line_ns = INT64_MAX;
@@ -308,19 +309,19 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
         line_ns = lab_line_above(step->run, start_ns);
     if (is_dated && lab_until(now_ns, lab_times(2, config->lead_ns)) > line_ns)
         return out; /* the line is before the change */
-    out.columns[BK_BUCKET]++;
-    out.mask |= BIT(BK_BUCKET);
+    out.columns[BK_COLUMN_BUCKET]++;
+    out.mask |= BIT(BK_COLUMN_BUCKET);
     if (is_dated) {
-        out.mask |= BIT(BK_NEXT_CHANGE);
-        out.columns[BK_NEXT_CHANGE] = lab_until(now_ns, config->lead_ns);
+        out.mask |= BIT(BK_COLUMN_NEXT_CHANGE);
+        out.columns[BK_COLUMN_NEXT_CHANGE] = lab_until(now_ns, config->lead_ns);
     } else {
-        out.mask |= BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
-        out.columns[BK_COUNTER] = is_column ? total : 0;
-        out.columns[BK_LAST_CHANGE] = now_ns;
+        out.mask |= BIT(BK_COLUMN_COUNTER) | BIT(BK_COLUMN_LAST_CHANGE);
+        out.columns[BK_COLUMN_COUNTER] = is_column ? total : 0;
+        out.columns[BK_COLUMN_LAST_CHANGE] = now_ns;
         if (is_aged(step->run)) /* within the times of the full bucket */
-            out.columns[BK_LAST_CHANGE] = now_ns < start_ns  ? start_ns
-                                          : now_ns < line_ns ? now_ns
-                                                             : line_ns - 1;
+            out.columns[BK_COLUMN_LAST_CHANGE] = now_ns < start_ns  ? start_ns
+                                                 : now_ns < line_ns ? now_ns
+                                                                    : line_ns - 1;
     }
     return out;
 }
@@ -360,14 +361,14 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     }
     if (due.mask == 0 && step->run->config.coordination == BK_LOCKED) {
         demand(step, !is_write, "writes a count that does not follow from the state that it read");
-        if (step->operation->bucket >= state[BK_BUCKET])
-            judge_roll_begins(step, total - state[BK_COUNTER]);
+        if (step->operation->bucket >= state[BK_COLUMN_BUCKET])
+            judge_roll_begins(step, total - state[BK_COLUMN_COUNTER]);
         return;
     }
     bool is_right = is_write == (due.mask != 0) && (is_write || is_ended(step));
     bool sets_all = is_first || next->if_null_mask != 0;
     is_right = is_right && (!is_write || next->mask == (sets_all ? LAB_ALL_COLUMNS : due.mask));
-    for (int i = 0; is_right && is_write && i < BK_COLUMN_COUNT; i++)
+    for (int i = 0; is_right && is_write && i < BK_COLUMNS; i++)
         is_right = (next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i];
     demand(step, is_right,
            "writes a count, a bucket or a date that does not follow from the state that it read");
@@ -376,13 +377,13 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
 /* The state was read just before the row is counted. */
 static void judge_fresh(const struct step *step)
 {
-    static const int64_t none[BK_COLUMN_COUNT];
+    static const int64_t none[BK_COLUMNS];
     struct lab_host_operation *operation = step->operation;
     bool is_first = step->heard->mask == 0;
     memcpy(own(step->run, operation)->state_told, is_first ? none : step->heard->columns,
            sizeof own(step->run, operation)->state_told);
     own(step->run, operation)->is_state_told = !is_first;
-    if (step->run->config.counter == BK_COUNTER_COLUMN)
+    if (step->run->config.counter == BK_COUNTER_NATIVE)
         demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires but does not add to the counter");
     else if (step->run->config.counter == BK_COUNTER_RMW)
         judge_written(step, own(step->run, operation)->state_told, is_first, 0);
@@ -398,7 +399,7 @@ static void judge_total(const struct step *step)
 /* The condition of an update names the state on which the update is based. */
 static void judge_conditional(const struct step *step)
 {
-    static const int64_t none[BK_COLUMN_COUNT];
+    static const int64_t none[BK_COLUMNS];
     bool is_first = step->next->if_mask == 0;
     judge_written(step, is_first ? none : step->next->expected, is_first, 0);
 }
@@ -561,13 +562,13 @@ static int64_t first_number(const struct step *step, int64_t bucket, const int64
  * next ones. */
 static void judge_take(const struct step *step)
 {
-    static const int64_t none[BK_COLUMN_COUNT];
+    static const int64_t none[BK_COLUMNS];
     const struct bk_action *next = step->next;
     const int64_t *from = next->if_mask != 0 ? next->expected : none;
-    int64_t given = from[BK_COUNTER], last = given + (int64_t)lab_numbers_at_once(step->run) - 1;
-    int64_t rows = (int64_t)rows_at(step), bucket = from[BK_BUCKET];
+    int64_t given = from[BK_COLUMN_COUNTER], last = given + (int64_t)lab_numbers_at_once(step->run) - 1;
+    int64_t rows = (int64_t)rows_at(step), bucket = from[BK_COLUMN_BUCKET];
     int64_t first = first_number(step, bucket, from);
-    demand(step, next->columns[BK_COUNTER] == last + 1, "takes numbers that are not the next ones");
+    demand(step, next->columns[BK_COLUMN_COUNTER] == last + 1, "takes numbers that are not the next ones");
     if (is_deployed_since(step, step->operation->begun_ns))
         return;
     if (first > given || first + rows <= given) {
@@ -576,7 +577,7 @@ static void judge_take(const struct step *step)
     }
     int64_t more = (last - first) / rows;
     demand(step,
-           next->columns[BK_BUCKET] == bucket + more &&
+           next->columns[BK_COLUMN_BUCKET] == bucket + more &&
                first_number(step, bucket + more, next->columns) == first + more * rows,
            "takes numbers but does not store the bucket of the last one");
 }
@@ -586,8 +587,8 @@ static void judge_taken(const struct step *step)
 {
     const struct lab_cluster_run *run = step->run;
     int64_t wanted = (int64_t)lab_numbers_at_once(run);
-    int64_t first = step->operation->columns[BK_COUNTER] - wanted;
-    int64_t bucket = step->operation->columns[BK_BUCKET];
+    int64_t first = step->operation->columns[BK_COLUMN_COUNTER] - wanted;
+    int64_t bucket = step->operation->columns[BK_COLUMN_BUCKET];
     bool is_steady = run->strategy->settings.change_count == 0;
     if (is_steady)
         bucket = first / (int64_t)run->config.strategy.of.count.rows;
@@ -671,12 +672,12 @@ static void judge_rows(const struct step *step)
     } else if (config->source == BK_SOURCE_INCREMENTAL && rows == 0) {
         demand(step, is_ended(step), "has counted no row but stores a sum");
     } else if (config->source == BK_SOURCE_INCREMENTAL) {
-        int64_t before = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
-        int64_t bucket = next->if_mask != 0 ? next->expected[BK_BUCKET] : 0;
+        int64_t before = next->if_mask != 0 ? next->expected[BK_COLUMN_COUNTER] : 0;
+        int64_t bucket = next->if_mask != 0 ? next->expected[BK_COLUMN_BUCKET] : 0;
         bool rolls = (uint64_t)before + rows >= rows_at(step);
         demand(step,
-               next->kind == BK_ACT_CAS_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
-                   next->columns[BK_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
+               next->kind == BK_ACT_CAS_STATE && next->columns[BK_COLUMN_BUCKET] == bucket + rolls &&
+                   next->columns[BK_COLUMN_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
                "stores a sum that differs from its count");
         demand(step,
                next->columns[BK_SUM_TIME] == (rolls ? INT64_MIN : step->heard->columns[BK_PLACE_TIME]) &&
@@ -689,12 +690,13 @@ static void judge_rows(const struct step *step)
 static void judge_raise(const struct step *step)
 {
     const struct bk_action *next = step->next;
-    int64_t bucket = step->heard->mask != 0 ? step->heard->columns[BK_BUCKET] : 0;
+    int64_t bucket = step->heard->mask != 0 ? step->heard->columns[BK_COLUMN_BUCKET] : 0;
     bool is_due = bucket == step->operation->bucket;
     demand(step, next->kind == (is_due ? BK_ACT_WRITE_STATE : BK_ACT_DONE),
            is_due ? "does not raise a bucket that is full" : "raises a bucket that another agent has raised");
     if (is_due && next->kind == BK_ACT_WRITE_STATE)
-        demand(step, next->columns[BK_BUCKET] == bucket + 1, "raises its bucket by a number other than 1");
+        demand(step, next->columns[BK_COLUMN_BUCKET] == bucket + 1,
+               "raises its bucket by a number other than 1");
 }
 
 /* Its agent counts alone, unless the bucket that it raised had rows before it came: others may have raised it
@@ -766,7 +768,7 @@ static void judge_answer(const struct step *step)
     const struct lab_cluster_run *run = step->run;
     const struct lab_host_operation *operation = step->operation;
     enum bk_source source = run->config.source;
-    bool is_count = run->config.strategy.kind == BK_COUNT,
+    bool is_count = run->config.strategy.kind == BK_KIND_COUNT,
          is_guarded = run->config.coordination == BK_GUARDED;
     switch (operation->action) {
     case BK_ACT_PUT_ROW:
@@ -805,7 +807,7 @@ static void judge_answer(const struct step *step)
             judge_raised(step);
         else if (run->config.coordination == BK_LOCKED && !has_locked(run, operation) &&
                  operation->is_acknowledged)
-            judge_roll_begins(step, operation->columns[BK_COUNTER]);
+            judge_roll_begins(step, operation->columns[BK_COLUMN_COUNTER]);
         return;
     default:
         return;
@@ -840,7 +842,8 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         judge_start(&step);
     if (next->kind == BK_ACT_READ_START)
         judge_look_up(&step);
-    if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))
+    if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_KIND_COUNT &&
+        lab_takes_numbers(run))
         judge_take(&step);
     if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&
         operation->is_acknowledged && !has_locked(run, operation) && run->config.counter == BK_COUNTER_LWT)

@@ -279,7 +279,7 @@ static bool has_settings_of_now(const struct lab_cluster_run *run, uint32_t agen
                                 const struct lab_host_operation *operation, int64_t now_ns)
 {
     const struct bk_strategy *now = lab_agent_strategy(run, agent, now_ns);
-    return now->kind != BK_COUNT ||
+    return now->kind != BK_KIND_COUNT ||
            now->of.count.rows == lab_agent_strategy(run, agent, operation->row_time_ns)->of.count.rows;
 }
 

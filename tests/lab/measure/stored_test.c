@@ -159,7 +159,7 @@ static int64_t draw_rows(const struct lab_scenario *scenario, const struct bk_st
 {
     struct wl_key key;
     struct bk_key_state state = {0};
-    struct bk_route route;
+    struct bk_placement route;
     char name[32];
     snprintf(name, sizeof name, "key-%" PRIu64, key_index);
     wl_key_init(&key, &scenario->workload, key_index);
@@ -189,7 +189,7 @@ static int64_t draw_rows(const struct lab_scenario *scenario, const struct bk_st
     }
     struct bk_row last = {.time_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
     int64_t current = state.bucket;
-    if (strategy->kind == BK_TIME) {
+    if (strategy->kind == BK_KIND_TIME) {
         bk_route(strategy, NULL, &last, &route);
         current = route.bucket;
     }

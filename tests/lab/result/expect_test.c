@@ -190,7 +190,8 @@ static void test_metric_that_no_expectation_can_name_is_refused(void **state)
          "x.yaml:9:5: this run has no metric 'a.b.reads.range.cont'; did you mean 'a.b.reads.range.count'?"},
         {"a.partitions.over_limits > 1",
          "x.yaml:9:5: this run has no metric 'a.partitions.over_limits'; did you mean "
-         "'a.partitions.over_limit'? It is absent without limits; docs/metrics.md has all"},
+         "'a.partitions.over_limit'? It is absent without limits, and of `observed` unless its file lists "
+         "all partitions, with `rowCount` for a limit in rows; docs/metrics.md has all"},
         {"a.partitions.bytes > 1", "x.yaml:9:5: this run has no metric 'a.partitions.bytes'; did you mean "
                                    "'a.partitions.all.bytes.mean'?"},
         {"a.x > 1",

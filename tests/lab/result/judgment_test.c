@@ -287,12 +287,12 @@ static void test_a_run_that_does_not_say_whether_it_grows(void **state)
         const char *metric;
         double value;
         unsigned disqualifiers;
-    } cases[] = {{BK_UNBUCKETED, "tells.nothing", 1, LAB_DISQUALIFIER_ENDLESS},
-                 {BK_HASH, "rows.expired", 0, LAB_DISQUALIFIER_ENDLESS},
-                 {BK_HASH, "rows.expired", 9, 0},
-                 {BK_COUNT, "tells.nothing", 1, 0},
-                 {BK_UNBUCKETED, "partitions.growing", 0, 0},
-                 {BK_TIME, "partitions.growing", 1, LAB_DISQUALIFIER_ENDLESS}};
+    } cases[] = {{BK_KIND_UNBUCKETED, "tells.nothing", 1, LAB_DISQUALIFIER_ENDLESS},
+                 {BK_KIND_HASH, "rows.expired", 0, LAB_DISQUALIFIER_ENDLESS},
+                 {BK_KIND_HASH, "rows.expired", 9, 0},
+                 {BK_KIND_COUNT, "tells.nothing", 1, 0},
+                 {BK_KIND_UNBUCKETED, "partitions.growing", 0, 0},
+                 {BK_KIND_TIME, "partitions.growing", 1, LAB_DISQUALIFIER_ENDLESS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fixture;
         begin(&fixture);
@@ -322,7 +322,7 @@ static void test_sequence_numbers_are_needed_only_if_nothing_else_will_do(void *
 static void test_requirements_are_those_of_the_settings(void **state)
 {
     (void)state;
-    struct lab_settings settings = {.strategy = {.kind = BK_COUNT}, .source = BK_SOURCE_EXTERNAL};
+    struct lab_settings settings = {.strategy = {.kind = BK_KIND_COUNT}, .source = BK_SOURCE_EXTERNAL};
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_SEQUENCE);
     settings.source = BK_SOURCE_LEASE;
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);
@@ -330,9 +330,9 @@ static void test_requirements_are_those_of_the_settings(void **state)
     assert_int_equal(lab_requirements(&settings), 0);
     settings.source = BK_SOURCE_MEMORY;
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_WRITER);
-    settings = (struct lab_settings){.strategy = {.kind = BK_HASH}};
+    settings = (struct lab_settings){.strategy = {.kind = BK_KIND_HASH}};
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_FAN_OUT);
-    settings = (struct lab_settings){.strategy = {.kind = BK_PROBABILISTIC}};
+    settings = (struct lab_settings){.strategy = {.kind = BK_KIND_PROBABILISTIC}};
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_WRITER);
     settings.coordination = BK_GUARDED;
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);

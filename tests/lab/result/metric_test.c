@@ -290,17 +290,17 @@ static void test_protocols_are_named_as_in_scenarios(void **state)
     (void)state;
     for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
         char name[64];
-        snprintf(name, sizeof name, "count, %s", lab_setting_name(BK_COUNT, "counter", (int)protocol));
-        assert_string_equal(lab_protocol_name(BK_COUNT, protocol),
+        snprintf(name, sizeof name, "count, %s", lab_setting_name(BK_KIND_COUNT, "counter", (int)protocol));
+        assert_string_equal(lab_protocol_name(BK_KIND_COUNT, protocol),
                             protocol == BK_SOURCE_EXTERNAL ? "count" : name);
         if (protocol > BK_GUARDED)
             continue;
-        const char *word = lab_setting_name(BK_PROBABILISTIC, "coordination", (int)protocol);
-        assert_string_equal(lab_protocol_name(BK_PROBABILISTIC, protocol), word);
+        const char *word = lab_setting_name(BK_KIND_PROBABILISTIC, "coordination", (int)protocol);
+        assert_string_equal(lab_protocol_name(BK_KIND_PROBABILISTIC, protocol), word);
         snprintf(name, sizeof name, "weighted, %s", word);
-        assert_string_equal(lab_protocol_name(BK_WEIGHTED, protocol), name);
+        assert_string_equal(lab_protocol_name(BK_KIND_WEIGHTED, protocol), name);
     }
-    assert_string_equal(lab_protocol_name(BK_UNBUCKETED, BK_SINGLE), bk_kind_name(BK_UNBUCKETED));
+    assert_string_equal(lab_protocol_name(BK_KIND_UNBUCKETED, BK_SINGLE), bk_kind_name(BK_KIND_UNBUCKETED));
     for (size_t i = 0; i < lab_guarantee_count; i++)
         assert_non_null(lab_protocol_name(lab_guarantees[i].kind, lab_guarantees[i].protocol));
 }

@@ -125,6 +125,12 @@ static const struct pair pairs[] = {
      "row: {bytes: 200, format: payload, ttl: 1d}\nstrategies: [unbucketed: {}]\n",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
      "row: {bytes: 200, format: payload, ttl: 1d}\n" TIME("1d")},
+    {LAB_RISK_EXPIRY, true, true, "bucket", "the run's last rows expire after 2038-01-19T03:14:06Z",
+     "shorten 'row.ttl'",
+     "start: 2026-01-19T03:14:06Z\nduration: 1s\nkeys: {count: 1}\narrivals: {rate: 20/s}\nrow: {ttl: "
+     "4383d}\n" TIME("1d"),
+     "start: 2026-01-19T03:14:05Z\nduration: 1s\nkeys: {count: 1}\narrivals: {rate: 20/s}\nrow: {ttl: "
+     "4383d}\n" TIME("1d")},
     {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level]\n",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level, id]\n"},

@@ -142,10 +142,10 @@ static void test_strategies_of_agents_are_read_whole(void **state)
                 strategy[1].settings.lock_backoff_ns == 7 * SIM_MS);
     assert_int_equal(strategy[1].settings.lead_ns, 0);
     assert_int_equal(strategy[2].settings.coordination, BK_SINGLE);
-    assert_int_equal(strategy[2].settings.counter, BK_COUNTER_COLUMN);
+    assert_int_equal(strategy[2].settings.counter, BK_COUNTER_NATIVE);
     for (int i = 3; i < 5; i++) {
         assert_int_equal(strategy[i].settings.coordination, BK_GUARDED);
-        assert_int_equal(strategy[i].settings.counter, BK_COUNTER_COLUMN);
+        assert_int_equal(strategy[i].settings.counter, BK_COUNTER_NATIVE);
         assert_true(strategy[i].settings.grant_ns == (i == 3 ? 3 : 10) * SIM_SECOND);
         assert_true(strategy[i].settings.lead_ns == 0 && strategy[i].settings.lock_lasts_ns == 0);
     }

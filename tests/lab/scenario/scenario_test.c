@@ -80,8 +80,9 @@ static void check_strategies(const struct lab_scenario *s)
     assert_int_equal(s->strategy_count, 7);
     static const char *const labels[] = {"unbucketed",    "time",    "weeks",        "count",
                                          "probabilistic", "guarded", "h\u00e4sh 2.0"};
-    static const enum bk_kind kinds[] = {BK_UNBUCKETED,    BK_TIME,          BK_TIME, BK_COUNT,
-                                         BK_PROBABILISTIC, BK_PROBABILISTIC, BK_HASH};
+    static const enum bk_kind kinds[] = {BK_KIND_UNBUCKETED, BK_KIND_TIME,          BK_KIND_TIME,
+                                         BK_KIND_COUNT,      BK_KIND_PROBABILISTIC, BK_KIND_PROBABILISTIC,
+                                         BK_KIND_HASH};
     for (size_t i = 0; i < 7; i++) {
         assert_string_equal(strategy[i].label, labels[i]);
         assert_int_equal(strategy[i].settings.strategy.kind, kinds[i]);
@@ -115,7 +116,7 @@ static void test_weighted_is_read_with_all_its_settings(void **state)
               "  - weighted: {bytes: 1TiB, threshold: 1, label: w}\n");
     assert_int_equal(s->strategy_count, 2);
     assert_string_equal(s->strategies[0].label, "weighted");
-    assert_int_equal(s->strategies[0].settings.strategy.kind, BK_WEIGHTED);
+    assert_int_equal(s->strategies[0].settings.strategy.kind, BK_KIND_WEIGHTED);
     assert_true(s->strategies[0].settings.strategy.of.weighted.bytes == 512000);
     assert_true(s->strategies[0].settings.strategy.of.weighted.threshold == 40);
     assert_int_equal(s->strategies[0].settings.coordination, BK_LOCKED);

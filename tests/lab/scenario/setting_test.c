@@ -28,15 +28,15 @@ struct section {
 };
 
 static const struct section sections[] = {
-    {"unbucketed", BK_UNBUCKETED, NULL, LAB_OF_STRATEGY},
-    {"time", BK_TIME, NULL, LAB_OF_STRATEGY},
-    {"count", BK_COUNT, NULL, LAB_OF_STRATEGY},
-    {"probabilistic", BK_PROBABILISTIC, NULL, LAB_OF_STRATEGY},
-    {"lock", BK_PROBABILISTIC, "lock", LAB_OF_STRATEGY},
-    {"hash", BK_HASH, NULL, LAB_OF_STRATEGY},
-    {"weighted", BK_WEIGHTED, NULL, LAB_OF_STRATEGY},
-    {"then", BK_UNBUCKETED, NULL, LAB_OF_CHANGE},
-    {"read", BK_TIME, "read", LAB_OF_STRATEGY},
+    {"unbucketed", BK_KIND_UNBUCKETED, NULL, LAB_OF_STRATEGY},
+    {"time", BK_KIND_TIME, NULL, LAB_OF_STRATEGY},
+    {"count", BK_KIND_COUNT, NULL, LAB_OF_STRATEGY},
+    {"probabilistic", BK_KIND_PROBABILISTIC, NULL, LAB_OF_STRATEGY},
+    {"lock", BK_KIND_PROBABILISTIC, "lock", LAB_OF_STRATEGY},
+    {"hash", BK_KIND_HASH, NULL, LAB_OF_STRATEGY},
+    {"weighted", BK_KIND_WEIGHTED, NULL, LAB_OF_STRATEGY},
+    {"then", BK_KIND_UNBUCKETED, NULL, LAB_OF_CHANGE},
+    {"read", BK_KIND_TIME, "read", LAB_OF_STRATEGY},
     {"idgen", LAB_KIND_IDGEN, NULL, LAB_OF_STRATEGY},
     {"backoff", LAB_KIND_IDGEN, "backoff", LAB_OF_STRATEGY},
     {"observed", LAB_KIND_OBSERVED, NULL, LAB_OF_STRATEGY},
@@ -188,12 +188,12 @@ static void test_the_core_knows_every_name_and_word(void **state)
     (void)state;
     for (size_t i = 0; i < lab_setting_count; i++) {
         const struct lab_setting *setting = &lab_setting_table[i];
-        for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
+        for (int kind = 0; kind < BK_KINDS; kind++) {
             bool is_of_time = setting->path != NULL && (strcmp(setting->path, "read.remember_empty") == 0 ||
                                                         strcmp(setting->path, "read.late") == 0);
             if (setting->path == NULL || setting->type > LAB_SETTING_CHANCE ||
                 setting->scopes == LAB_OF_CHANGE || (setting->kinds >> kind & 1) == 0 ||
-                (is_of_time && kind != BK_TIME))
+                (is_of_time && kind != BK_KIND_TIME))
                 continue;
             const struct lab_choice none[] = {{"", 0}, {NULL, 0}};
             for (const struct lab_choice *word = setting->words != NULL ? setting->words : none;
@@ -254,11 +254,11 @@ static void test_agent_has_the_defaults_of_a_scenario(void **state)
     assert_int_equal(config.cache_entries, agents.cache_entries);
     assert_int_equal(config.retries, agents.retries);
     assert_int_equal(config.counter_retries, agents.counter_retries);
-    assert_int_equal(config.grant_ns, standard_of(BK_PROBABILISTIC, "grant"));
-    assert_int_equal(config.lock_lasts_ns, standard_of(BK_PROBABILISTIC, "lock.lasts"));
-    assert_int_equal(config.lock_backoff_ns, standard_of(BK_PROBABILISTIC, "lock.backoff"));
-    assert_int_equal(config.lease_rows, standard_of(BK_COUNT, "batch"));
-    assert_int_equal(config.late_ns, standard_of(BK_TIME, "read.late"));
+    assert_int_equal(config.grant_ns, standard_of(BK_KIND_PROBABILISTIC, "grant"));
+    assert_int_equal(config.lock_lasts_ns, standard_of(BK_KIND_PROBABILISTIC, "lock.lasts"));
+    assert_int_equal(config.lock_backoff_ns, standard_of(BK_KIND_PROBABILISTIC, "lock.backoff"));
+    assert_int_equal(config.lease_rows, standard_of(BK_KIND_COUNT, "batch"));
+    assert_int_equal(config.late_ns, standard_of(BK_KIND_TIME, "read.late"));
 }
 
 int main(void)

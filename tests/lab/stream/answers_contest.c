@@ -200,7 +200,7 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
 {
     const struct wl_workload *workload = &contest->scenario->workload;
     const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    const bool follows_rate = kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED;
+    const bool follows_rate = kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED;
     struct lab_facts known = {.expected_most = (double)INFINITY, .expected_share = (double)NAN};
     const struct tune_prospect prospect = {.scenario = contest->scenario,
                                            .factor = factor,
@@ -271,7 +271,7 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
                          ? (double)entrant->strategy.settings.strategy.of.probabilistic.chance_numerator /
                                (double)entrant->strategy.settings.strategy.of.probabilistic.chance_denominator
                          : pow(0.5, entrant->strategy.settings.strategy.of.probabilistic.bits);
-    if (entrant->strategy.settings.strategy.kind == BK_PROBABILISTIC &&
+    if (entrant->strategy.settings.strategy.kind == BK_KIND_PROBABILISTIC &&
         !twin_is_near(entrant->cv_known,
                       sqrt((1 - p) / (double)entrant->strategy.settings.strategy.of.probabilistic.threshold)))
         return twin_differs(answer, "tune: the CV of %s is not that of its distribution", label);
@@ -466,44 +466,44 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const double limit = rows->limit_rows, lasts_ns = (double)rows->lasts_ns;
     const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
     const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
-    const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_HASH});
+    const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_KIND_HASH});
     double buckets = 1;
     out->count = 0;
-    for (int i = 0; kind == BK_TIME && i < 21; i++) {
+    for (int i = 0; kind == BK_KIND_TIME && i < 21; i++) {
         double window_ns = windows_min[i] * (double)SIM_MINUTE;
         if (window_ns <= lasts_ns && 100 * window_ns >= lasts_ns * limit / (double)rows->busiest_rows)
             add_rung(out, window_ns, 0);
     }
-    for (int i = 0; kind == BK_COUNT && i < 6; i++) {
+    for (int i = 0; kind == BK_KIND_COUNT && i < 6; i++) {
         double number = floor(fmin(limit * parts[i], 1e15));
         if (rounded(number, i == 0 ? 18 : 2) > 0)
             add_rung(out, rounded(number, i == 0 ? 18 : 2), 0);
     }
     while (buckets < (double)rows->busiest_rows / limit && buckets < 65536)
         buckets *= 2;
-    for (int turn = stops ? 1 : 2; kind == BK_HASH && buckets > 1 && turn <= 2; turn++)
+    for (int turn = stops ? 1 : 2; kind == BK_KIND_HASH && buckets > 1 && turn <= 2; turn++)
         add_rung(out, fmin(turn * buckets, 65536), 0);
-    if (kind == BK_UNBUCKETED)
+    if (kind == BK_KIND_UNBUCKETED)
         add_rung(out, 0, 0);
-    if (kind == BK_PROBABILISTIC)
+    if (kind == BK_KIND_PROBABILISTIC)
         climb_probabilistic(limit, risk, out);
-    if (kind == BK_WEIGHTED)
+    if (kind == BK_KIND_WEIGHTED)
         climb_weighted(answer, floor(fmin(limit * rows->mean_payload, 1e15)), risk, out);
 }
 
 static bool is_rung(const struct bk_strategy *strategy, const uint64_t *numbers)
 {
     switch (strategy->kind) {
-    case BK_TIME:
+    case BK_KIND_TIME:
         return (uint64_t)strategy->of.time.window_ns == numbers[0];
-    case BK_COUNT:
+    case BK_KIND_COUNT:
         return strategy->of.count.rows == numbers[0];
-    case BK_HASH:
+    case BK_KIND_HASH:
         return strategy->of.hash.buckets == numbers[0];
-    case BK_PROBABILISTIC:
+    case BK_KIND_PROBABILISTIC:
         return strategy->of.probabilistic.bits == numbers[0] &&
                strategy->of.probabilistic.threshold == numbers[1];
-    case BK_WEIGHTED:
+    case BK_KIND_WEIGHTED:
         return strategy->of.weighted.bytes == numbers[0] && strategy->of.weighted.threshold == numbers[1];
     default:
         return true;
@@ -519,7 +519,7 @@ static bool is_sought(const struct answer *answer, const struct tune_contest *co
     for (size_t i = 0; i < scenario->strategy_count; i++)
         is_own |= scenario->strategies[i].settings.strategy.kind == kind;
     return (contest->terms.kinds >> kind & 1) != 0 &&
-           (kind != BK_WEIGHTED || is_own ||
+           (kind != BK_KIND_WEIGHTED || is_own ||
             (scenario->limits.partition_bytes > 0 &&
              (has_varied || scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)));
 }
@@ -555,7 +555,7 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
                 return twin_differs(answer, "tune: %s is tried twice", texts[0]);
         }
     }
-    for (unsigned kind = 0; kind < BK_KIND_COUNT && contest->left_out == 0; kind++) {
+    for (unsigned kind = 0; kind < BK_KINDS && contest->left_out == 0; kind++) {
         size_t met = 0;
         if (!is_sought(answer, contest, (enum bk_kind)kind))
             continue;
@@ -594,7 +594,7 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
         outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);
         outlook.bytes = fmax(outlook.bytes, (double)entrant->seen[i].bytes_most);
     }
-    const struct lab_settings whole = {.strategy = {.kind = BK_UNBUCKETED}};
+    const struct lab_settings whole = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
     double told = tune_contest_first_over(contest, entrant);
     return (twin_horizon(answer, &entrant->strategy.settings, &outlook, told) &&
             twin_endless(answer, &whole, &outlook, outlook.key_rows, outlook.key_bytes,
@@ -614,7 +614,7 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
     const double limit =
         fmin(limits->partition_rows > 0 ? (double)limits->partition_rows : in_bytes, in_bytes);
     char label[] = "all";
-    const struct lab_strategy whole = {.label = label, .settings.strategy.kind = BK_UNBUCKETED};
+    const struct lab_strategy whole = {.label = label, .settings.strategy.kind = BK_KIND_UNBUCKETED};
     struct naive_result *naive = naive_run(answer->input, answer->scenario, &whole);
     double bytes = 0, stored = 0;
     for (size_t i = 0; i < naive->partition_count; i++) {

@@ -47,6 +47,7 @@
 
 #define MESSAGE_SIZE  1280u
 #define SEEDS_DEFAULT 220u
+#define UNLIKELY      1e-9 /* a partition above a limit that no seed meets */
 
 struct fuzz {
     struct sim_random random;
@@ -236,9 +237,12 @@ static bool never_better(struct fuzz *fuzz, const struct lab_scenario *other, ma
     bool is_fine = result != NULL;
     for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
         struct lab_judgment before = judged(fuzz->result, i), after = judged(result, i);
-        /* What lasts longer has none above a limit where there is "never" one. */
+        /* What lasts longer has none above a limit where there is "never" one; once in 292 years is "never"
+         * too, and may happen. */
+        const struct lab_strategy_result *strategy = &fuzz->result->strategies[i];
         const bool was_never = other->workload.duration_ns > fuzz->scenario->workload.duration_ns &&
-                               twin_metric(&fuzz->result->strategies[i], "horizon.days") >= LAB_DAYS_MOST;
+                               twin_metric(strategy, "horizon.days") >= LAB_DAYS_MOST &&
+                               !(twin_metric(strategy, "expected.over_limit") > UNLIKELY);
         if (was_never && after.over > 0)
             is_fine = broken(fuzz, "a partition exceeds a limit, and the horizon was \"never\"");
         if (before.within != LAB_EXCEEDS || after.within == LAB_EXCEEDS || may(fuzz->scenario, i, &before))
@@ -265,7 +269,7 @@ static bool may_by_rate(const struct lab_scenario *scenario, size_t index,
 {
     const struct lab_settings *settings = &scenario->strategies[index].settings;
     return judgment->by != LAB_BY_DISTRIBUTION &&
-           (settings->strategy.kind == BK_TIME || settings->strategy.max_age_ns > 0 ||
+           (settings->strategy.kind == BK_KIND_TIME || settings->strategy.max_age_ns > 0 ||
             settings->change_count > 0 || judgment->over_of[LAB_IN_ROWS] == 0);
 }
 
@@ -889,7 +893,6 @@ static bool check_streams(struct fuzz *fuzz, uint64_t seed, uint64_t rare)
 static bool check_engine(struct fuzz *fuzz, uint32_t threads)
 {
     struct sim_error error;
-    fuzz->scenario->reads.are_expected = false; /* the naive engine draws them */
     if (!lab_run(fuzz->scenario, threads, NULL, &fuzz->result, &error))
         return broken(fuzz, error.text);
     return fuzz->result->rows > LAB_HISTOGRAM_EXACT ||

@@ -120,7 +120,7 @@ static bool is_certain(const struct answer *answer, const struct lab_strategy *s
 {
     enum bk_kind kind = strategy->settings.strategy.kind;
     return answer->scenario->trace_path != NULL &&
-           (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
+           (kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_COUNT);
 }
 
 /* The facts that follow from the run's metrics. */
@@ -251,7 +251,7 @@ static bool check_score(const struct answer *answer, size_t index, const struct 
     const bool grows = twin_grows(answer, settings);
     bool is_eligible = score->judgment.within == LAB_WITHIN && !grows && !isnan(cost) &&
                        (score->disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0;
-    bool needs_numbers = kind == BK_COUNT && settings->source == BK_SOURCE_EXTERNAL;
+    bool needs_numbers = kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL;
     if (!twin_is_near(score->cost, cost) || !twin_is_near(score->candidate.load, 1000 + cost) ||
         !twin_is_near(score->candidate.cv, cv) ||
         !twin_is_near(score->candidate.fullness, fmax(in_rows, in_bytes)))
@@ -301,15 +301,15 @@ static bool check_demands(const struct answer *answer)
     for (int round = 0; round < 60; round++) {
         struct lab_strategy_result result = {.label = NULL};
         struct lab_settings *settings = &result.settings;
-        const enum bk_kind kind = (enum bk_kind)sim_random_below(random, BK_KIND_COUNT);
-        const bool fires = kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
+        const enum bk_kind kind = (enum bk_kind)sim_random_below(random, BK_KINDS);
+        const bool fires = kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
         settings->strategy.kind = kind;
         settings->source = (enum bk_source)sim_random_below(random, 7);
         settings->coordination = (enum bk_coordination)sim_random_below(random, 4);
         settings->counter = (enum bk_counter)sim_random_below(random, 3);
-        uint32_t required = kind == BK_HASH    ? FAN_OUT
-                            : kind == BK_COUNT ? of_source[settings->source]
-                            : !fires           ? 0
+        uint32_t required = kind == BK_KIND_HASH    ? FAN_OUT
+                            : kind == BK_KIND_COUNT ? of_source[settings->source]
+                            : !fires                ? 0
                             : settings->counter == BK_COUNTER_LWT
                                 ? of_coordination[settings->coordination] | LWT
                                 : of_coordination[settings->coordination];

@@ -160,13 +160,29 @@ static double room_of(const struct lab_limits *limits, double rows, double bytes
     return room;
 }
 
+/* Whether a table has other partitions than those of keys and buckets, or a row may overwrite another. */
+static bool is_odd_table(const struct lab_design *design)
+{
+    bool has[LAB_FEED_DATA + 1] = {false}, clusters[LAB_FEED_DATA + 1] = {false};
+    uint64_t values = 1;
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        has[column->feed] = true;
+        values *= column->feed == LAB_FEED_VALUES ? column->values : 1;
+    }
+    for (size_t i = 0; i < design->clustering_count; i++)
+        clusters[design->columns[design->clustering[i]].feed] = true;
+    return design->is_given && (!has[LAB_FEED_KEY] || !has[LAB_FEED_BUCKET] || values > 1 ||
+                                !clusters[LAB_FEED_ID] || clusters[LAB_FEED_KEY]);
+}
+
 /* The rate of a synthetic stream is known, and its rows stay where they are. */
 static bool has_distribution(const struct answer *answer, const struct lab_settings *settings)
 {
     const struct lab_scenario *scenario = answer->scenario;
     return scenario->engine != LAB_ENGINE_CLUSTER && scenario->trace_path == NULL &&
            !wl_has_own_times(&scenario->workload) && scenario->workload.backfill_before_ns == 0 &&
-           !scenario->design.is_given && scenario->deletes.share == 0 && settings->change_count == 0;
+           !is_odd_table(&scenario->design) && scenario->deletes.share == 0 && settings->change_count == 0;
 }
 
 /* Days as they are printed. */
@@ -288,7 +304,7 @@ static size_t edges_of(const struct answer *answer, const struct bk_strategy *st
     size_t count = 0;
     int64_t end_ns = answer->input->end_ns;
     edges_ns[0] = answer->input->start_ns;
-    while (strategy->kind == BK_TIME && edges_ns[count] < end_ns && count + 2 < EDGES) {
+    while (strategy->kind == BK_KIND_TIME && edges_ns[count] < end_ns && count + 2 < EDGES) {
         int64_t window = naive_window(strategy, edges_ns[count]), next_ns = edges_ns[count];
         if (strategy->of.time.calendar == BK_CALENDAR_NONE) {
             next_ns = strategy->of.time.epoch_ns + (window + 1) * strategy->of.time.window_ns;
@@ -299,7 +315,7 @@ static size_t edges_of(const struct answer *answer, const struct bk_strategy *st
         }
         edges_ns[++count] = next_ns < end_ns ? next_ns : end_ns;
     }
-    if (strategy->kind != BK_TIME)
+    if (strategy->kind != BK_KIND_TIME)
         edges_ns[++count] = end_ns;
     return count;
 }
@@ -334,8 +350,8 @@ bool twin_grows(const struct answer *answer, const struct lab_settings *settings
                  window = fmax(kept / 62, (kept - 10) / 25); /* of compaction, at least */
     if ((age > 0 && age <= days) || kept + window <= days)
         return false;
-    return strategy->kind == BK_UNBUCKETED || strategy->kind == BK_HASH ||
-           (strategy->kind == BK_TIME && !has_whole_window(answer, strategy));
+    return strategy->kind == BK_KIND_UNBUCKETED || strategy->kind == BK_KIND_HASH ||
+           (strategy->kind == BK_KIND_TIME && !has_whole_window(answer, strategy));
 }
 
 /* Whether partitions without end, of which the largest has this many rows and bytes, first exceed a limit
@@ -350,7 +366,7 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     const bool is_after = rows > 0 && room >= 1;
     struct future future = {
         .workload = workload,
-        .parts = settings->strategy.kind == BK_HASH ? (double)settings->strategy.of.hash.buckets : 1};
+        .parts = settings->strategy.kind == BK_KIND_HASH ? (double)settings->strategy.of.hash.buckets : 1};
     if (told > kept || (isnan(told) && isinf(kept)))
         return false;
     if (!has_distribution(answer, settings) || !limits_of(answer, &future)) {
@@ -385,7 +401,7 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
 {
     const enum bk_kind kind = settings->strategy.kind;
     const double days = outlook->days, growth = outlook->growth;
-    const bool is_endless = kind == BK_UNBUCKETED || kind == BK_HASH,
+    const bool is_endless = kind == BK_KIND_UNBUCKETED || kind == BK_KIND_HASH,
                is_never = kept_days(answer) <= days && outlook->most <= NEVER;
     double wanted = (double)NAN;
     if (isnan(outlook->seen) && is_endless)
@@ -394,10 +410,10 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
                             is_never && told >= LAB_DAYS_MOST ? (double)NAN : told);
     if (!isnan(outlook->seen)) {
         wanted = outlook->seen;
-    } else if (answer->scenario->trace_path != NULL && kind == BK_TIME) {
+    } else if (answer->scenario->trace_path != NULL && kind == BK_KIND_TIME) {
         double room = room_of(&answer->scenario->limits, outlook->rows, outlook->bytes);
         wanted = growth > 0 ? fmax(days, grown(growth, days, room, true)) : (double)NAN;
-    } else if (kind == BK_TIME && twin_grows(answer, settings)) {
+    } else if (kind == BK_KIND_TIME && twin_grows(answer, settings)) {
         wanted = (double)NAN;
     } else if (outlook->most <= NEVER && !(outlook->full > NEVER)) {
         wanted = (double)INFINITY;
@@ -452,7 +468,8 @@ bool twin_horizons(const struct answer *answer)
     double growth = 0, days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY;
     if (answer->scenario->trace_path != NULL && !check_weeks(answer, &growth))
         return false;
-    if (answer->scenario->design.is_given || isnan(twin_metric(&result->strategies[0], "keys.rows.max")))
+    if (is_odd_table(&answer->scenario->design) ||
+        isnan(twin_metric(&result->strategies[0], "keys.rows.max")))
         return true;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
@@ -469,7 +486,7 @@ bool twin_horizons(const struct answer *answer)
             .least = twin_metric(strategy, "expected.over_limit_least"),
             .full = twin_metric(strategy, "expected.share") * twin_metric(strategy, "partitions.total")};
         const struct lab_settings *settings = &answer->scenario->strategies[i].settings,
-                                  whole = {.strategy = {.kind = BK_UNBUCKETED}};
+                                  whole = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
         double told = twin_metric(strategy, "horizon.days"),
                wanted = growth > 0 ? log(2) / growth : (double)NAN;
         if (!twin_horizon(answer, settings, &outlook, told) ||
@@ -492,7 +509,7 @@ static double poisson_sum(const struct answer *answer, const struct bk_strategy 
 {
     int64_t *edges_ns = naive_must(calloc(EDGES, sizeof *edges_ns));
     double *masses = naive_must(calloc(EDGES, sizeof *masses)), sum = 0;
-    double parts = strategy->kind == BK_HASH ? (double)strategy->of.hash.buckets : 1;
+    double parts = strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : 1;
     size_t count = edges_of(answer, strategy, edges_ns);
     for (uint64_t key = 0; key < answer->input->key_count; key++) {
         naive_masses(&answer->scenario->workload, key, edges_ns, count, masses);
@@ -509,17 +526,17 @@ static double rows_above(const struct answer *answer, const struct lab_settings 
 {
     const struct bk_strategy *strategy = &settings->strategy;
     const struct sim_size *size = &answer->scenario->workload.row_bytes;
-    if (strategy->kind == BK_COUNT &&
+    if (strategy->kind == BK_KIND_COUNT &&
         (settings->source == BK_SOURCE_EXTERNAL || settings->source == BK_SOURCE_COUNTER ||
          settings->source == BK_SOURCE_LWT || settings->source == BK_SOURCE_LEASE))
         return (double)strategy->of.count.rows > n;
-    if (strategy->kind == BK_PROBABILISTIC) {
+    if (strategy->kind == BK_KIND_PROBABILISTIC) {
         double of = (double)strategy->of.probabilistic.chance_denominator;
         double p = of > 0 ? (double)strategy->of.probabilistic.chance_numerator / of
                           : pow(0.5, strategy->of.probabilistic.bits);
         return twin_binomial_upto((double)strategy->of.probabilistic.threshold - 1, n, p);
     }
-    if (strategy->kind != BK_WEIGHTED || size->kind != SIM_SIZE_CONSTANT)
+    if (strategy->kind != BK_KIND_WEIGHTED || size->kind != SIM_SIZE_CONSTANT)
         return (double)NAN;
     uint64_t bytes = size->a < 1 ? 1 : (uint64_t)size->a, unit = strategy->of.weighted.bytes;
     double sure = n * (double)(bytes / unit), left = (double)strategy->of.weighted.threshold - 1 - sure;
@@ -531,7 +548,7 @@ static bool check_mean(const struct answer *answer, const struct lab_settings *s
 {
     const uint64_t bytes = (uint64_t)fmax(1, answer->scenario->workload.row_bytes.a);
     double sum = 0, tail = rows_above(answer, settings, 0);
-    if (settings->strategy.kind != BK_WEIGHTED || isnan(tail))
+    if (settings->strategy.kind != BK_KIND_WEIGHTED || isnan(tail))
         return true;
     const struct tune_distribution distribution = tune_distribution_of(&settings->strategy, bytes);
     const double mean = tune_mean_rows(&distribution);
@@ -545,7 +562,7 @@ static bool check_mean(const struct answer *answer, const struct lab_settings *s
 static bool check_odds(const struct answer *answer, const struct lab_settings *settings, double n)
 {
     const struct bk_strategy *strategy = &settings->strategy;
-    if (strategy->kind != BK_PROBABILISTIC)
+    if (strategy->kind != BK_KIND_PROBABILISTIC)
         return true;
     const struct tune_distribution odds = tune_distribution_of(strategy, 1);
     double upto = fmax(0, 1 - rows_above(answer, settings, n)),
@@ -602,13 +619,13 @@ static double counted_most(const struct answer *answer, const struct lab_setting
                            double tail)
 {
     const struct wl_workload *workload = &answer->scenario->workload;
-    const struct bk_strategy *strategy = &settings->strategy, whole = {.kind = BK_UNBUCKETED};
+    const struct bk_strategy *strategy = &settings->strategy, whole = {.kind = BK_KIND_UNBUCKETED};
     const bool is_synthetic = answer->scenario->trace_path == NULL;
     const double rows = (double)answer->input->rows, keys = (double)answer->input->keys_with_rows;
     double mean = 0, left = 1;
     for (double i = 0; left > 1e-15 && i < 20000; i++)
         mean += left = rows_above(answer, settings, i);
-    double begun = rows / mean + (strategy->kind == BK_COUNT || mean > n + 1 + 1e-9 ? keys : 0);
+    double begun = rows / mean + (strategy->kind == BK_KIND_COUNT || mean > n + 1 + 1e-9 ? keys : 0);
     if (strategy->max_age_ns > 0)
         begun = !is_synthetic
                     ? rows
@@ -634,8 +651,8 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     scenario.limits.partition_bytes = 0;
     expected_of(answer, &scenario, &strategy->settings, &told);
     bool is_known =
-        counts || (is_synthetic && !is_bursty && core->kind != BK_COUNT && !bk_kind_fires(core->kind));
-    is_known = is_known && !scenario.design.is_given && scenario.deletes.share == 0 &&
+        counts || (is_synthetic && !is_bursty && core->kind != BK_KIND_COUNT && !bk_kind_fires(core->kind));
+    is_known = is_known && !is_odd_table(&scenario.design) && scenario.deletes.share == 0 &&
                strategy->settings.change_count == 0;
     if (told.has_distribution != is_known)
         return twin_differs(answer, "%s: whether its distribution is known differs", strategy->label);
@@ -643,12 +660,12 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         return true;
     if (counts) {
         /* A key that rarely has as many rows has an expected number of its own. */
-        const struct bk_strategy whole = {.kind = BK_UNBUCKETED};
+        const struct bk_strategy whole = {.kind = BK_KIND_UNBUCKETED};
         least = most = core->max_age_ns > 0 ? 0 : renewal_sum(answer, &strategy->settings, n);
         most = is_synthetic && poisson_sum(answer, &whole, n) < 0.0101 ? 0 : most;
         bound = counted_most(answer, &strategy->settings, n, tail);
         if (!twin_is_near(told.expected_share,
-                          fmax(tail, core->kind == BK_COUNT ? 0 : 2.2250738585072014e-308)) &&
+                          fmax(tail, core->kind == BK_KIND_COUNT ? 0 : 2.2250738585072014e-308)) &&
             fabs(told.expected_share - tail) > 1e-13)
             return twin_differs(answer,
                                 "%s: a partition has more than %.0f rows with %.9g, and %.9g by the twin",
@@ -762,8 +779,8 @@ static bool check_bytes(const struct answer *answer, const struct lab_strategy *
     struct lab_scenario limited = *scenario;
     struct lab_facts told;
     uint64_t sizes[DRAWN], limit = 0, over = 0;
-    if (core->kind != BK_COUNT || strategy->settings.source != BK_SOURCE_EXTERNAL || core->max_age_ns > 0 ||
-        scenario->trace_path != NULL)
+    if (core->kind != BK_KIND_COUNT || strategy->settings.source != BK_SOURCE_EXTERNAL ||
+        core->max_age_ns > 0 || scenario->trace_path != NULL)
         return true;
     for (int i = 0; i < DRAWN; i++) {
         uint64_t bytes = 0;
@@ -816,10 +833,12 @@ bool twin_expected(const struct answer *answer)
         if (least > over && 1 - poisson_above(least, over) < UNLIKELY)
             return twin_differs(answer, "%s: %.0f partitions over, at least %.3g expected", told->label, over,
                                 least);
-        uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4);
+        uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4),
+                 mean = (uint64_t)fmax(1, twin_or_zero(twin_metric(told, "partitions.closed.rows.mean")));
         if (rows > 0 && (!check_odds(answer, &strategy->settings, (double)limit) ||
                          !check_mean(answer, &strategy->settings) || !check_rows(answer, strategy, limit) ||
-                         !check_constant(answer, strategy, limit) || !check_bytes(answer, strategy)))
+                         !check_constant(answer, strategy, limit) ||
+                         !check_constant(answer, strategy, mean) || !check_bytes(answer, strategy)))
             return false;
     }
     return true;
@@ -926,12 +945,13 @@ static bool make_eras(const struct answer *answer, const struct lab_settings *se
         const struct lab_change *change = &settings->changes[i];
         const struct bk_strategy *before = eras->strategy[i];
         int64_t from_ns = answer->input->start_ns + change->at_ns, highest = eras->shift[i];
-        highest += before->kind == BK_TIME ? naive_window(before, from_ns - 1) : 0;
-        highest += before->kind == BK_HASH ? (int64_t)before->of.hash.buckets - 1 : 0;
+        highest += before->kind == BK_KIND_TIME ? naive_window(before, from_ns - 1) : 0;
+        highest += before->kind == BK_KIND_HASH ? (int64_t)before->of.hash.buckets - 1 : 0;
         eras->strategy[i + 1] = &change->strategy;
         eras->from_ns[i + 1] = from_ns;
         eras->shift[i + 1] =
-            highest + 1 - (change->strategy.kind == BK_TIME ? naive_window(&change->strategy, from_ns) : 0);
+            highest + 1 -
+            (change->strategy.kind == BK_KIND_TIME ? naive_window(&change->strategy, from_ns) : 0);
         if (!change->keeps_old || bk_kind_fires(change->strategy.kind))
             return false;
     }
@@ -958,7 +978,7 @@ bool twin_eras(const struct answer *answer)
                 while (era > 0 && row->own_ns < eras.from_ns[era])
                     era--;
                 int64_t wanted;
-                if (eras.strategy[era]->kind == BK_COUNT) {
+                if (eras.strategy[era]->kind == BK_KIND_COUNT) {
                     if (era > open) {
                         begun = j == 0 ? 0 : bucket[-1] + 1;
                         first = j;

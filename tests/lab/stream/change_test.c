@@ -69,7 +69,7 @@ static struct model_partition *find(struct model *model, int era, int64_t bucket
 static int64_t plain_bucket(const struct bk_strategy *strategy, int64_t time_ns, uint64_t number, uint64_t id)
 {
     struct bk_row row = {time_ns, number, id, 0};
-    struct bk_route route;
+    struct bk_placement route;
     assert_int_equal(bk_route(strategy, NULL, &row, &route), BK_OK);
     return route.bucket;
 }
@@ -111,12 +111,12 @@ static void read_era(struct model *model, int era, int64_t now_ns, int64_t birth
 {
     const struct bk_strategy *strategy = model->strategies[era];
     int64_t high = 0, low = 0, width = 1;
-    if (strategy->kind == BK_TIME) {
+    if (strategy->kind == BK_KIND_TIME) {
         int64_t last_ns = era == 0 && now_ns >= model->change_ns ? model->change_ns - 1 : now_ns;
         bool is_cut = era == 1 && model->keeps_old && birth_ns < model->change_ns;
         high = plain_bucket(strategy, last_ns, 0, 0);
         low = plain_bucket(strategy, is_cut ? model->change_ns : birth_ns, 0, 0);
-    } else if (strategy->kind == BK_HASH) {
+    } else if (strategy->kind == BK_KIND_HASH) {
         high = (int64_t)strategy->of.hash.buckets - 1;
         width = high + 1;
     } else {
@@ -133,7 +133,7 @@ static void read_newest(struct model *model, int64_t now_ns, int64_t birth_ns, u
 {
     uint64_t found = 0, asked = model->asked;
     int era = now_ns >= model->change_ns;
-    if (rows == 0 && model->strategies[0]->kind == BK_COUNT) {
+    if (rows == 0 && model->strategies[0]->kind == BK_KIND_COUNT) {
         model->asked++; /* bucket 0 */
         model->empties++;
     } else {

@@ -91,7 +91,7 @@ struct naive_disk naive_disk_of(const struct naive_input *input, const struct la
 {
     int64_t ttl_ns = scenario->row_ttl_ns, kept_ns = ttl_ns + 10 * SIM_DAY, longest_ns = INT64_MAX;
     struct naive_disk disk = {0, 0};
-    if (strategy != NULL && strategy->kind == BK_TIME) {
+    if (strategy != NULL && strategy->kind == BK_KIND_TIME) {
         int64_t window = naive_window(strategy, input->start_ns), end_ns = input->start_ns;
         for (int64_t step = 400 * SIM_DAY; step > 0; step /= 2)
             end_ns += naive_window(strategy, end_ns + step) == window ? step : 0;
@@ -208,7 +208,7 @@ static void enter(struct writer *writer, int64_t now_ns, uint64_t rows)
         writer->regime++;
         const struct bk_strategy *strategy = &history_of(writer)->eras[0].strategy;
         struct bk_history_state fresh = {.key = writer->history_state.key};
-        if (strategy->kind == BK_COUNT && rows > 0) {
+        if (strategy->kind == BK_KIND_COUNT && rows > 0) {
             fresh.key.bucket = (int64_t)((rows - 1) / strategy->of.count.rows);
             fresh.has_rows = true;
         }
@@ -224,15 +224,15 @@ static bool is_left(const struct writer *writer, const struct naive_partition *p
 {
     const struct bk_history *history = history_of(writer);
     const struct bk_era *era = &history->eras[bk_history_era_at(history, now_ns)];
-    if (era->strategy.kind == BK_HASH)
+    if (era->strategy.kind == BK_KIND_HASH)
         return partition->bucket < era->shift ||
                partition->bucket >= era->shift + (int64_t)era->strategy.of.hash.buckets;
     if (partition->regime < writer->regime && !bk_kind_fires(era->strategy.kind))
         return true;
-    if (era->strategy.kind != BK_TIME)
+    if (era->strategy.kind != BK_KIND_TIME)
         return partition->bucket < era->shift + writer->history_state.key.bucket;
     struct bk_row row = {.time_ns = now_ns};
-    struct bk_route route;
+    struct bk_placement route;
     if (bk_history_route(history, NULL, &row, &route) != BK_OK)
         abort();
     return partition->bucket < route.bucket;
@@ -243,7 +243,7 @@ static int64_t put_by_history(struct writer *writer, struct naive_result *result
 {
     enter(writer, row->time_ns, number);
     struct bk_row told = {row->own_ns, number, row->id, row->bytes};
-    struct bk_route route;
+    struct bk_placement route;
     struct bk_effect effect;
     if (bk_history_route(history_of(writer), &writer->history_state, &told, &route) != BK_OK)
         abort();
@@ -289,7 +289,7 @@ static int64_t put_counting(struct writer *writer, struct naive_result *result, 
     return bucket;
 }
 
-/* The cost of the number of a row of BK_COUNT. */
+/* The cost of the number of a row of BK_KIND_COUNT. */
 static void pay_number(const struct lab_strategy *named, uint64_t number, bool is_first_of_bucket,
                        struct naive_result *result)
 {
@@ -309,10 +309,10 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
                    const struct naive_row *row)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
-    bool is_timed = strategy->kind == BK_TIME;
+    bool is_timed = strategy->kind == BK_KIND_TIME;
     int64_t bucket = naive_route(strategy, &writer->state, number, row, result);
     struct naive_partition *partition = place(writer, result, key_index, bucket, row);
-    if (strategy->kind == BK_COUNT)
+    if (strategy->kind == BK_KIND_COUNT)
         pay_number(writer->named, number, partition->rows == 1, result);
     if (is_timed && bucket < naive_window(strategy, row->time_ns)) {
         result->into_closed++;
@@ -326,9 +326,9 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
 static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
-    if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
+    if (strategy->kind == BK_KIND_HASH || strategy->kind == BK_KIND_UNBUCKETED)
         return 0;
-    if (strategy->kind == BK_TIME)
+    if (strategy->kind == BK_KIND_TIME)
         return naive_window(strategy, end_ns);
     return writer->state.bucket + (writer->state.is_begun && end_ns >= writer->state.until_ns);
 }

@@ -37,22 +37,22 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
         question.until_ns = sight->now_ns - read->age_ns;
         question.from_ns = question.until_ns - read->span_ns;
     }
-    if (plan == BK_PLAN_PAIR && strategy->kind != BK_HASH)
+    if (plan == BK_PLAN_PAIR && strategy->kind != BK_KIND_HASH)
         question.width = 2;
     if (plan == BK_PLAN_PARALLEL)
         question.width = at_once == 0 ? 8 : at_once;
     question.wanted = kind == LAB_READ_LATEST ? read->rows : UINT64_MAX;
-    if (strategy->kind == BK_TIME) {
+    if (strategy->kind == BK_KIND_TIME) {
         int64_t last_ns = question.until_ns - 1 < sight->now_ns ? question.until_ns - 1 : sight->now_ns;
         int64_t first_ns = question.from_ns > sight->birth_ns ? question.from_ns : sight->birth_ns;
         question.newest = naive_window(strategy, last_ns);
         question.oldest = first_ns > last_ns ? question.newest + 1 : naive_window(strategy, first_ns);
-    } else if (strategy->kind == BK_HASH) {
+    } else if (strategy->kind == BK_KIND_HASH) {
         question.newest = (int64_t)strategy->of.hash.buckets - 1;
         question.asks_all = plan != BK_PLAN_LAZY;
         if (plan != BK_PLAN_LAZY && plan != BK_PLAN_PARALLEL)
             question.width = question.newest + 1;
-    } else if (strategy->kind != BK_UNBUCKETED) {
+    } else if (strategy->kind != BK_KIND_UNBUCKETED) {
         question.newest = sight->state->bucket;
         question.walks_to_older = kind == LAB_READ_RANGE;
         bool is_dated = bk_kind_fires(strategy->kind) && kind == LAB_READ_RANGE && sight->state->bucket > 0;
@@ -142,7 +142,7 @@ static void read_history(const struct naive_sight *sight, struct naive_result *r
                              .birth_ns = sight->birth_ns,
                              .partitions_max = sight->scenario->reads.limit};
     query.plan = plan_of(sight, LAB_READ_LATEST, &query.at_once);
-    if (sight->named->settings.strategy.kind == BK_HASH &&
+    if (sight->named->settings.strategy.kind == BK_KIND_HASH &&
         (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
         query.plan = BK_PLAN_DEFAULT;
     struct bk_history_reader reader;
@@ -228,7 +228,7 @@ void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, st
     read.is_incomplete = found < (answers.due < question.wanted ? answers.due : question.wanted);
     free(answers.wanted);
     free(answers.older);
-    read.is_out_of_order = strategy->kind == BK_HASH && !question.asks_all && strategy->of.hash.buckets > 1 &&
-                           (filled > 1 || bucket >= question.oldest);
+    read.is_out_of_order = strategy->kind == BK_KIND_HASH && !question.asks_all &&
+                           strategy->of.hash.buckets > 1 && (filled > 1 || bucket >= question.oldest);
     add_read(result, read);
 }

@@ -106,7 +106,7 @@ static int64_t hash_bucket(uint64_t id, uint32_t buckets)
 static uint64_t weight_of(const struct bk_strategy *strategy, const struct naive_row *row)
 {
     uint64_t unit = strategy->of.weighted.bytes, whole = strategy->of.probabilistic.chance_denominator;
-    if (strategy->kind == BK_WEIGHTED)
+    if (strategy->kind == BK_KIND_WEIGHTED)
         return row->bytes / unit + ((uint64_t)((wide)row->id * unit >> 64) < row->bytes % unit);
     if (whole != 0)
         return (uint64_t)((wide)row->id * whole >> 64) < strategy->of.probabilistic.chance_numerator;
@@ -129,7 +129,8 @@ static void roll(struct bk_key_state *state, int64_t time_ns)
 static bool begins_by_age(const struct bk_strategy *strategy, struct bk_key_state *state, uint64_t number,
                           int64_t time_ns)
 {
-    bool is_full = strategy->kind == BK_COUNT && number - state->first_sequence >= strategy->of.count.rows;
+    bool is_full =
+        strategy->kind == BK_KIND_COUNT && number - state->first_sequence >= strategy->of.count.rows;
     if (state->is_begun && time_ns < state->until_ns && !is_full)
         return false;
     if (state->is_begun)
@@ -144,19 +145,19 @@ int64_t naive_route(const struct bk_strategy *strategy, struct bk_key_state *sta
                     const struct naive_row *row, struct naive_result *result)
 {
     bool is_aged = strategy->max_age_ns != 0,
-         is_random = strategy->kind == BK_PROBABILISTIC || strategy->kind == BK_WEIGHTED;
-    if (strategy->kind == BK_TIME)
+         is_random = strategy->kind == BK_KIND_PROBABILISTIC || strategy->kind == BK_KIND_WEIGHTED;
+    if (strategy->kind == BK_KIND_TIME)
         return naive_window(strategy, row->own_ns);
-    if (strategy->kind == BK_HASH)
+    if (strategy->kind == BK_KIND_HASH)
         return hash_bucket(row->id, strategy->of.hash.buckets);
     bool is_written = is_aged && begins_by_age(strategy, state, number, row->time_ns);
-    if (!is_aged && strategy->kind == BK_COUNT)
+    if (!is_aged && strategy->kind == BK_KIND_COUNT)
         state->bucket = (int64_t)(number / strategy->of.count.rows);
     int64_t bucket = state->bucket;
     uint64_t weight = is_random ? weight_of(strategy, row) : 0;
-    uint64_t threshold = !is_random                      ? 0
-                         : strategy->kind == BK_WEIGHTED ? strategy->of.weighted.threshold
-                                                         : strategy->of.probabilistic.threshold;
+    uint64_t threshold = !is_random                           ? 0
+                         : strategy->kind == BK_KIND_WEIGHTED ? strategy->of.weighted.threshold
+                                                              : strategy->of.probabilistic.threshold;
     result->counter_increments += weight > 0;
     state->counter += weight;
     if (is_random && state->counter >= threshold) {

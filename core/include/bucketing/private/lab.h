@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only the simulator asks of an agent. This header is not installed, and the shared library does not
- * export its functions. */
+/* What only the simulator asks of an agent, and of a client of identifiers. This header is not installed, and
+ * the shared library does not export its functions. */
 #ifndef BUCKETING_PRIVATE_LAB_H
 #define BUCKETING_PRIVATE_LAB_H
 
@@ -20,5 +20,12 @@ uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
  * number + 1. So agents in the same situation have the same checkpoint, however they came there. The agent
  * accepts only the new tickets. Cost: linear in the operations that were ever under way at once. */
 void bk_agent_forget_tickets(struct bk_agent *agent);
+
+struct bk_idgen;
+
+/* How many attempts at a lock the client has begun, and how many columns of others, which are stale, its
+ * release will delete. */
+uint64_t bk_idgen_attempts(const struct bk_idgen *idgen);
+uint32_t bk_idgen_stale_columns(const struct bk_idgen *idgen);
 
 #endif

@@ -17,7 +17,7 @@ from .history import Era, EraStart, History, HistoryReader, HistoryState
 from .idgen import Idgen, IdgenAction, IdgenColumn, IdgenConfig, IdgenOutcome
 from .reader import BucketStart, Empties, Query, Reader, Step
 from .setting import Setting, SettingError
-from .strategy import Effect, KeyState, Route, Row, Strategy
+from .strategy import Effect, KeyState, Placement, Row, Strategy
 
 __version__: str = _ffi.string(_lib.bk_version()).decode()
 
@@ -26,7 +26,7 @@ __all__ = [
     "Coordination", "Counter", "Effect", "Empties", "Era", "EraStart", "Hash128", "History", "HistoryReader",
     "HistoryState", "IdKind", "Idgen", "IdgenAction", "IdgenActionKind", "IdgenBackoff", "IdgenChoice", "IdgenColumn",
     "IdgenConfig", "IdgenLock", "IdgenOutcome", "IdgenOutcomeKind", "KeyState", "Kind", "OperationStatus", "Order",
-    "Outcome", "OutcomeKind", "Plan", "Query", "QueryKind", "Reader", "Route", "Row", "Scope", "Setting",
+    "Outcome", "OutcomeKind", "Placement", "Plan", "Query", "QueryKind", "Reader", "Row", "Scope", "Setting",
     "SettingError", "Source", "Step", "Strategy", "bucket_of_id", "consistent_hash", "id_bits", "key_of",
     "murmur3_128", "murmur3_128_cassandra", "murmur3_128_u64",
 ]

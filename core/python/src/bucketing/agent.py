@@ -55,6 +55,11 @@ class AgentConfig:
     clock_bound_ns: int = 0
     agent_id: int = 0
 
+    def warnings(self, answer_ns: int) -> list[str]:
+        """The rules that this config breaks, for a host to log when it starts: bk_agent_warnings()."""
+        found = lib.bk_agent_warnings(new("bk_agent_config", self), answer_ns)
+        return [ffi.string(lib.bk_warning_text(i)).decode() for i in range(found.bit_length()) if found >> i & 1]
+
 
 @dataclasses.dataclass(slots=True)
 class Action:
@@ -211,7 +216,7 @@ class Agent:
         """Reports the outcome of an action, once. Refuses that of an earlier action, or of another agent's."""
         told = new("bk_outcome", outcome)
         with self._lock:
-            check(lib.bk_agent_outcome(self._agent, self.now() if now_ns is None else now_ns, action.ticket,
+            check(lib.bk_agent_report(self._agent, self.now() if now_ns is None else now_ns, action.ticket,
                                        told))
 
     def run(self, perform: typing.Callable[[Action], Outcome]) -> typing.Iterator[Action]:
@@ -254,7 +259,7 @@ class Agent:
     def stats(self, now_ns: int | None = None) -> AgentStats:
         out = ffi.new("struct bk_agent_stats *")
         with self._lock:
-            lib.bk_agent_stats(self._agent, self.now() if now_ns is None else now_ns, out)
+            lib.bk_agent_get_stats(self._agent, self.now() if now_ns is None else now_ns, out)
         return read(AgentStats, out)
 
     def save(self) -> bytes:

@@ -56,7 +56,7 @@ class Coordination(enum.IntEnum):
 class Counter(enum.IntEnum):
     RMW = 0
     LWT = 1
-    COLUMN = 2
+    NATIVE = 2
 
 
 class Source(enum.IntEnum):

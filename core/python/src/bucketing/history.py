@@ -6,7 +6,7 @@ from typing import Any
 from ._core import ffi, lib
 from ._structs import check, new, read
 from .reader import BucketStart, Empties, Query, Reader, Step, query_of
-from .strategy import Effect, KeyState, Route, Row, Strategy
+from .strategy import Effect, KeyState, Placement, Row, Strategy
 
 
 @dataclasses.dataclass(slots=True)
@@ -63,10 +63,10 @@ class History:
     def era_at(self, time_ns: int) -> int:
         return int(lib.bk_history_era_at(self._c, time_ns))
 
-    def route(self, state: HistoryState, row: Row) -> Route:
-        out = ffi.new("struct bk_route *")
+    def route(self, state: HistoryState, row: Row) -> Placement:
+        out = ffi.new("struct bk_placement *")
         check(lib.bk_history_route(self._c, new("bk_history_state", state), new("bk_row", row), out))
-        return read(Route, out)
+        return read(Placement, out)
 
     def fires(self, state: HistoryState, row: Row) -> bool:
         return bool(lib.bk_history_fires(self._c, new("bk_history_state", state), new("bk_row", row)))

@@ -100,7 +100,7 @@ class Idgen:
         kept = ffi.new("struct bk_idgen_column[]", [(column.client, column.until_ns) for column in columns])
         told.columns, told.column_count = kept, len(kept)
         with self._lock:
-            check(lib.bk_idgen_outcome(self._c, self.now() if now_ns is None else now_ns, action.ticket, told))
+            check(lib.bk_idgen_report(self._c, self.now() if now_ns is None else now_ns, action.ticket, told))
 
     def new_identifier(self, perform: typing.Callable[[IdgenAction], IdgenOutcome | list[IdgenColumn]]) -> int:
         """Takes an identifier, calls `perform` for each action, and sleeps between attempts to get the lock. For

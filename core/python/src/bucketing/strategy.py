@@ -38,7 +38,7 @@ class KeyState:
 
 
 @dataclasses.dataclass(slots=True)
-class Route:
+class Placement:
     bucket: int
     scope: Scope
     begins: bool
@@ -153,11 +153,11 @@ class Strategy:
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items() if value != 0)
         return f"<{self.kind.name.lower()}{': ' if settings else ''}{settings}>"
 
-    def route(self, state: KeyState, row: Row) -> Route:
+    def route(self, state: KeyState, row: Row) -> Placement:
         """Returns the row's bucket, and for which other rows that answer is valid."""
-        out = ffi.new("struct bk_route *")
+        out = ffi.new("struct bk_placement *")
         check(lib.bk_route(self._c, new("bk_key_state", state), new("bk_row", row), out))
-        return read(Route, out)
+        return read(Placement, out)
 
     def weight(self, row: Row) -> int:
         return int(lib.bk_weight(self._c, new("bk_row", row)))

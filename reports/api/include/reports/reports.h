@@ -13,7 +13,7 @@
 
 #include "kernel/error.h"
 #include "lab/result.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 #include "reports/option.h"
 
 struct report_files {
@@ -21,11 +21,13 @@ struct report_files {
     size_t count;
 };
 
-/* Writes every chart of the result into folder, which is created with its parents if it is missing. Files are
- * named SCENARIO-CHART.EXT, where SCENARIO is the scenario's name with all characters except letters, digits,
- * - and _ replaced by -. The caller must free *out with report_files_free(). */
-bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
-                  struct report_files *out, struct sim_error *error);
+/* Writes every chart of the result, and that of the front of tune, unless that is NULL, into folder, which is
+ * created with its parents if it is missing. Files are named SCENARIO-CHART.EXT, where SCENARIO is the
+ * scenario's name with all characters except letters, digits, - and _ replaced by -. The caller must free
+ * *out with report_files_free(). */
+bool report_write(const struct lab_result *result, const struct report_front *front,
+                  enum report_format format, const char *folder, struct report_files *out,
+                  struct sim_error *error);
 /* The answer of a run, and that of options of `tune` (reports/option.h). The caller must free it with
  * report_answer_free(). */
 struct report_answer *report_run_answer(const struct lab_result *result);
@@ -46,12 +48,8 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
                        struct sim_error *error);
 void report_files_free(struct report_files *files);
 
-/* Each writes one chart of plain data to path; the file appears only when it is complete, and its folder is
- * created if it is missing. Data outside of the bounds that the headers of the data state is an assertion
- * failure. */
-bool report_curves_write(const struct report_curves *curves, enum report_format format, const char *path,
-                         struct sim_error *error);
-bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
-                        struct sim_error *error);
+/* Writes a sequence diagram to the standard output. Its texts have no control characters. */
+bool report_sequence_print(const struct report_sequence *sequence, enum report_format format,
+                           struct sim_error *error);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: its contents, without positions on the page.
  *
- * There are six forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), a
+ * There are seven forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), a
  * table of bars (a line per strategy, a column per quantity), panels of lanes over time (a lane per agent),
- * lines over a common x axis (one plot, or a panel per operation), spots with their Pareto front, and a
- * summary (sentences, and a line per strategy). Values are in units of the axis. On a log axis `at`, `from`,
- * `to` and `x`, and for lines and spots also `y`, `low` and `high`, are decimal logarithms, with minus
- * infinity for 0. A hint is the text that a page shows when the mouse points at a mark, with all digits of
- * its value; NULL for none. All memory belongs to the arena; except for hints, texts are never NULL. */
+ * lines over a common x axis (one plot, or a panel per operation), spots with their Pareto front, a summary
+ * (sentences, and a line per strategy), and a sequence diagram. Values are in units of the axis. On a log
+ * axis `at`, `from`, `to` and `x`, and for lines and spots also `y`, `low` and `high`, are decimal
+ * logarithms, with minus infinity for 0. A hint is the text that a page shows when the mouse points at a
+ * mark, with all digits of its value; NULL for none. All memory belongs to the arena; except for hints, texts
+ * are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -16,10 +17,11 @@
 #include <stdint.h>
 
 #include "reports/arena.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 
 /* The size of charts in logical pixels (PDF: points); lines are thinned accordingly. */
-#define REPORT_PAGE_WIDTH    800.0
+#define REPORT_PAGE_WIDTH 800.0
+enum { REPORT_CURVES_MAX = 9 };
 #define REPORT_CURVES_HEIGHT 300.0 /* height of a plot of curves */
 #define REPORT_PIXEL_SCALE   2.0   /* pixels of a PNG per logical pixel */
 
@@ -135,9 +137,9 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
-    bool is_dense;        /* too many samples for a marker each: markers are at equal distances */
     bool is_distribution; /* dashed, without markers and name */
-    bool is_points;       /* only samples and their ranges, since nothing is known between them */
+    bool is_points; /* only samples and their ranges, since nothing is known between them; the markers of
+                       other lines are at equal distances */
 };
 
 /* A candidate by two quantities; low = high = y without a range. */
@@ -225,7 +227,8 @@ enum report_form {
     REPORT_FORM_LANES,
     REPORT_FORM_CURVES,
     REPORT_FORM_FRONT,
-    REPORT_FORM_SUMMARY
+    REPORT_FORM_SUMMARY,
+    REPORT_FORM_SEQUENCE
 };
 enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };
 
@@ -261,6 +264,7 @@ struct report_chart {
     size_t rule_count;
     struct report_spot *spots; /* REPORT_FORM_FRONT */
     size_t spot_count;
+    const struct report_sequence *sequence; /* REPORT_FORM_SEQUENCE */
 };
 
 #endif

@@ -10,9 +10,24 @@
 
 #include "reports/arena.h"
 #include "reports/chart.h"
-#include "reports/curves.h"
 
-/* The values that an axis must show. */
+enum report_scale { REPORT_LINEAR, REPORT_LOG };
+/* The units of an axis: plain numbers with K, M, G; times in ms, s, min, h or d; shares in %; bytes in B, KB,
+ * MB. */
+enum report_curves_unit {
+    REPORT_UNIT_PLAIN,
+    REPORT_UNIT_SECONDS,
+    REPORT_UNIT_SHARE,
+    REPORT_UNIT_BYTES,
+    REPORT_UNIT_COUNT
+};
+struct report_curves_axis {
+    const char *title;
+    enum report_curves_unit unit;
+    enum report_scale scale;
+};
+
+/* The values that an axis must show: from 0 to REPORT_VALUE_MAX. */
 struct report_extremes {
     double least, most;
     double positive; /* the smallest value above 0; 0 when there is none */
@@ -42,8 +57,7 @@ void report_scale_dates(struct report_arena *arena, int64_t start_ns, int64_t en
 /* An interval as briefly as possible: "2026-01-03 06:00 to 12:00 UTC", "2026-01-03 to 2026-01-08 UTC". */
 const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_t end_ns);
 
-/* The position of a value; minus infinity for 0 on a log axis. Values that are almost 0 count as
- * 0. */
+/* The position of a value; minus infinity for 0 on a log axis. */
 double report_at(const struct report_axis *axis, double value);
 /* The value at a position, in the unit of the axis. */
 double report_value_at(const struct report_axis *axis, double at);

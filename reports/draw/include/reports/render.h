@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "kernel/error.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 #include "reports/output.h"
 #include "reports/scene.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes charts from results and from plain data. Here the contents of a chart are decided, but not how it
- * looks. */
+/* Makes charts from results, and of the settings that `tune` tried. Here the contents of a chart are decided,
+ * but not how it looks. */
 #ifndef REPORTS_MODEL_H
 #define REPORTS_MODEL_H
 
 #include "lab/result.h"
 #include "reports/chart.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 
 /* The charts of a result, in the order of a page. */
 enum report_kind {
@@ -27,10 +27,7 @@ enum report_kind {
 /* Makes one chart of a result. If it has nothing to show, its `absent` says why. */
 struct report_chart *report_chart_make(const struct lab_result *result, enum report_kind kind,
                                        struct report_arena *arena);
-/* The charts of plain data. */
-void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
-                        struct report_chart *chart);
-void report_front_fill(const struct report_front *front, struct report_arena *arena,
-                       struct report_chart *chart);
+/* Makes the chart of the settings that `tune` tried. */
+struct report_chart *report_front_make(const struct report_front *front, struct report_arena *arena);
 
 #endif

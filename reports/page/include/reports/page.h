@@ -15,7 +15,7 @@
 
 #include "kernel/error.h"
 #include "lab/result.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 
 /* Plain data. All pointers are owned by the caller; NULL means that the data does not exist. */
 struct report_page {

@@ -86,10 +86,8 @@ struct cass_cluster_config {
     enum cass_paxos paxos;
     uint32_t tombstone_warn, tombstone_fail;
     bool avoids_shortcuts; /* for tests: every request takes the general code path, with the same events */
-    bool keeps_order;      /* stores the order of the rows of each partition, 16 bytes per row, which
-                              CASS_COUNT_ROWS needs */
-    /* Stores each row's write time, expiry and deletion, 24 more bytes per row; implies keeps_order. Reads
-     * then find exactly the live rows, and scan each tombstone at its place. Rows with equal row_time_ns and
+    /* Stores each row's place in its partition, write time, expiry and deletion, 42 bytes per row. Reads then
+     * find exactly the live rows, and scan each tombstone at its place. Rows with equal row_time_ns and
      * row_order are one row. */
     bool keeps_lifetimes;
     uint32_t row_cells;     /* cells per data row; an expired row is this number of tombstones */
@@ -99,11 +97,10 @@ struct cass_cluster_config {
 enum cass_statement_kind {
     CASS_WRITE_ROW,  /* data */
     CASS_DELETE_ROW, /* data: a tombstone for a row that was written */
-    CASS_READ_ROWS, /* data: read up to `limit` rows of one partition; a read of a time span needs keeps_order
-                     */
-    CASS_COUNT_ROWS,     /* data: count(*) of one partition, or of its rows after a place in its order; needs
-                            keeps_order. Without keeps_lifetimes the latter also counts expired and deleted rows
-                          */
+    CASS_READ_ROWS,  /* data: read up to `limit` rows of one partition; of a time span: needs keeps_lifetimes
+                      */
+    CASS_COUNT_ROWS, /* data: count(*) of one partition, or of its rows after a place in its order, which
+                        needs keeps_lifetimes */
     CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
     CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask, or for the row */
     CASS_READ_COLUMNS,   /* registers: read, at a plain or a SERIAL level */

@@ -12,6 +12,7 @@
 #include "cli/base.h"
 #include "cli/run.h"
 #include "lab/quantity.h"
+#include "reports/reports.h"
 
 static const struct cli_option options[] = {
     {"protocol", "NAME",
@@ -44,11 +45,12 @@ static const struct cli_option options[] = {
     {"history", "FILE",
      "write the shortest counter-example as a history, and its\n"
      "scenario as FILE.yaml: `bucketlab judge FILE.yaml FILE`"},
+    {"show", "svg|png|pdf|dot", "print the shortest counter-example as a sequence diagram"},
     {NULL, NULL, NULL}};
 
 struct job {
     struct explore_config config;
-    const char *protocol, *history;
+    const char *protocol, *history, *show;
     struct explore_result result;
     struct lab_progress *progress;
     int64_t elapsed_ms;
@@ -155,7 +157,7 @@ static bool read_scenario(const struct cli_args *args, struct bk_agent_config *a
     for (size_t i = 0; i < scenario->strategy_count && !is_found; i++) {
         const struct lab_settings *own = &scenario->strategies[i].settings;
         enum bk_kind kind = lab_settings_kind(own);
-        is_found = (kind == BK_COUNT || (kind < BK_KIND_COUNT && bk_kind_fires(kind))) &&
+        is_found = (kind == BK_KIND_COUNT || (kind < BK_KINDS && bk_kind_fires(kind))) &&
                    strcmp(lab_protocol_name(kind, lab_settings_protocol(own)), protocol) == 0;
         if (!is_found)
             continue;
@@ -212,6 +214,7 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     agent->clock_bound_ns = config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0;
     agent->agent_id = 1;
     job->history = cli_value(args, "history", NULL);
+    job->show = cli_value(args, "show", NULL);
     return cli_file_check("history", job->history, error);
 }
 
@@ -237,7 +240,7 @@ static uint32_t never_of(const struct explore_config *config)
     if (config->faults == 0)
         never |=
             1u << LAB_CONDITION_FAULTS | 1u << LAB_CONDITION_UNKNOWN_WRITE | 1u << LAB_CONDITION_REFUSED_ROWS;
-    if (agent->lead_ns > agent->cache_ttl_ns + 2 * agent->clock_bound_ns)
+    if ((bk_agent_warnings(agent, 1) & (1u << BK_WARNING_LEAD | 1u << BK_WARNING_LEAD_AGE)) == 0)
         never |= 1u << LAB_CONDITION_SHORT_LEAD;
     return never;
 }
@@ -246,7 +249,7 @@ static uint32_t never_of(const struct explore_config *config)
 static bool is_guaranteed(const struct job *job, enum lab_oracle oracle)
 {
     const struct bk_agent_config *agent = &job->config.agent;
-    bool is_count = agent->strategy.kind == BK_COUNT;
+    bool is_count = agent->strategy.kind == BK_KIND_COUNT;
     const struct lab_guarantee *guarantee = lab_guarantee_find(
         agent->strategy.kind, is_count ? (unsigned)agent->source : (unsigned)agent->coordination, oracle);
     return guarantee != NULL && (guarantee->except & ~never_of(&job->config)) == 0;
@@ -277,7 +280,7 @@ static uint32_t expected_probes(const struct explore_config *config)
     bool strikes = config->faults > 0;
     /* With these, agents change no state, or each key has one writer. */
     enum bk_source source = config->agent.source;
-    bool races = config->agents > 1 && (config->agent.strategy.kind != BK_COUNT ||
+    bool races = config->agents > 1 && (config->agent.strategy.kind != BK_KIND_COUNT ||
                                         (source >= BK_SOURCE_LWT && source != BK_SOURCE_MEMORY));
     return 1u << EXPLORE_PROBE_ROLLED | (config->reads > 0 ? 1u << EXPLORE_PROBE_READ : 0) |
            (strikes && config->may >> EXPLORE_LATE & 1 ? 1u << EXPLORE_PROBE_TOOK_LATE : 0) |
@@ -385,6 +388,125 @@ static bool write_history(const struct job *job, struct sim_error *error)
     return write_text(job->history, job, false, error) && write_text(scenario, job, true, error);
 }
 
+/* --- The counter-example as a diagram: the agents on both sides of the store. */
+struct diagram {
+    char *texts; /* of all steps, one after the other */
+    char title[128], subtitle[256];
+    struct report_message *messages; /* with room for two per step */
+    size_t count;
+};
+
+static enum report_message_kind message_kind(const struct explore_step *step)
+{
+    return step->kind == EXPLORE_EFFECT                                   ? REPORT_MESSAGE_CALL
+           : step->kind == EXPLORE_ANSWER || step->kind == EXPLORE_REFUSE ? REPORT_MESSAGE_ANSWER
+           : step->kind == EXPLORE_GIVE_UP                                ? REPORT_MESSAGE_UNHEARD
+                                                                          : REPORT_MESSAGE_NONE;
+}
+
+static bool tell_diagram(const struct job *job, size_t hub, struct diagram *out, struct sim_error *error)
+{
+    const struct explore_break *broken = worst(job);
+    size_t size = 0;
+    FILE *memory = open_memstream(&out->texts, &size);
+    out->messages = calloc(2 * (size_t)broken->steps + 1, sizeof *out->messages);
+    if (memory == NULL || out->messages == NULL)
+        return sim_fail_memory(error);
+    for (uint32_t i = 0; i < broken->steps; i++) {
+        fprintf(memory, "%u s%c", broken->path[i].tick, '\0');
+        explore_print_step(&job->config, broken, i, memory);
+        fputc('\0', memory);
+    }
+    if (fclose(memory) != 0)
+        return sim_fail_memory(error);
+    const char *text = out->texts;
+    for (uint32_t i = 0; i < broken->steps; i++, text += strlen(text) + 1) {
+        const struct explore_step *step = &broken->path[i];
+        const char *time = text;
+        text += strlen(text) + 1;
+        if (text[0] == '\0' || step->kind == EXPLORE_TICK)
+            continue;
+        if (out->count == 0 || strcmp(out->messages[out->count - 1].time, time) != 0)
+            out->messages[out->count++] =
+                (struct report_message){.time = time, .text = "", .kind = REPORT_MESSAGE_TIME};
+        out->messages[out->count++] = (struct report_message){
+            .time = time,
+            .text = text,
+            .kind = message_kind(step),
+            .party = !explore_is_of_agent(step) ? hub : step->agent + (step->agent >= hub),
+            .is_alarm = step->kind == EXPLORE_GIVE_UP || step->kind == EXPLORE_REFUSE ||
+                        step->kind == EXPLORE_DIES || !explore_is_of_agent(step)};
+    }
+    return true;
+}
+
+static void print_dot(const struct report_sequence *sequence)
+{
+    printf("digraph explored {\n  label=\"%s\\n%s\"; labelloc=t; node [shape=box];\n", sequence->title,
+           sequence->foot);
+    size_t before = SIZE_MAX, own[EXPLORE_AGENTS_MAX + 1] = {0};
+    for (size_t i = 0; i < sequence->message_count; i++) {
+        const struct report_message *message = &sequence->messages[i];
+        if (message->kind == REPORT_MESSAGE_TIME)
+            continue;
+        printf("  s%zu [group=%zu, label=\"%s  %s\\n%s\"%s];\n", i, message->party, message->time,
+               sequence->parties[message->party], message->text, message->is_alarm ? ", color=red" : "");
+        /* Time goes down; the steps of a party are joined. */
+        if (before != SIZE_MAX)
+            printf("  s%zu -> s%zu [style=invis];\n", before, i);
+        if (own[message->party] != 0)
+            printf("  s%zu -> s%zu;\n", own[message->party], i);
+        before = own[message->party] = i;
+    }
+    printf("}\n");
+}
+
+static bool show(const struct job *job, struct sim_error *error)
+{
+    static const char *const agents[] = {"agent A", "agent B", "agent C", "agent D"};
+    const struct explore_config *config = &job->config;
+    const struct explore_break *broken = worst(job);
+    const char *parties[EXPLORE_AGENTS_MAX + 1];
+    const size_t hub = (config->agents + 1) / 2;
+    struct diagram diagram = {.texts = NULL};
+    if (broken == NULL)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "--show: no guarantee is broken, so there is no counter-example");
+    for (size_t i = 0; i < config->agents + 1; i++)
+        parties[i] = i == hub ? "the store" : agents[i - (i > hub)];
+    bool is_shown = tell_diagram(job, hub, &diagram, error);
+    snprintf(diagram.title, sizeof diagram.title, "%s breaks %s", job->protocol,
+             lab_oracle_name(broken->oracle));
+    size_t used =
+        (size_t)snprintf(diagram.subtitle, sizeof diagram.subtitle,
+                         "One of the shortest ways, of %u steps, in a world of %u agents, %u rows, "
+                         "%u seconds and at most %u faults.",
+                         broken->steps, config->agents, config->rows, config->ticks, config->faults);
+    if (config->agent.coordination == BK_THREE_STATE)
+        snprintf(diagram.subtitle + used, sizeof diagram.subtitle - used,
+                 " The lead is %" PRId64 " s; a copy of the state is used for %" PRId64 " s.",
+                 config->agent.lead_ns / EXPLORE_TICK_NS, config->agent.cache_ttl_ns / EXPLORE_TICK_NS);
+    const struct report_sequence sequence = {.title = diagram.title,
+                                             .subtitle = diagram.subtitle,
+                                             .foot = broken->text,
+                                             .parties = parties,
+                                             .party_count = config->agents + 1,
+                                             .hub = hub,
+                                             .messages = diagram.messages,
+                                             .message_count = diagram.count};
+    int format = 0;
+    while (format < REPORT_FORMAT_COUNT &&
+           strcmp(job->show, report_format_extension((enum report_format)format)) != 0)
+        format++;
+    if (is_shown && format < REPORT_FORMAT_COUNT)
+        is_shown = report_sequence_print(&sequence, (enum report_format)format, error);
+    else if (is_shown)
+        print_dot(&sequence);
+    free(diagram.texts);
+    free(diagram.messages);
+    return is_shown;
+}
+
 /* A guarantee that is broken is an error, and so is a search that met nothing of what it is for. */
 static bool holds(const struct job *job, struct sim_error *error)
 {
@@ -431,7 +553,9 @@ static bool explore(const struct cli_args *args, struct sim_error *error)
     bool is_fine = cli_attend(args, &task, &job.elapsed_ms, error);
     cli_release(args);
     is_fine = is_fine && write_history(&job, error);
-    if (is_fine && args->is_json)
+    if (is_fine && job.show != NULL)
+        is_fine = show(&job, error);
+    else if (is_fine && args->is_json)
         is_fine = cli_json_print(as_json(&job), error);
     else if (is_fine)
         print(&job);

@@ -14,9 +14,9 @@
 /* The names of each enum bk_id_kind in --kind and in the core. */
 static const struct {
     const char *option, *symbol;
-} kinds[BK_ID_KIND_COUNT] = {{"timeuuid", "BK_ID_TIMEUUID"},   {"uuid4", "BK_ID_UUID4"},
-                             {"uuid7", "BK_ID_UUID7"},         {"ulid", "BK_ID_ULID"},
-                             {"snowflake", "BK_ID_SNOWFLAKE"}, {"bytes", "BK_ID_BYTES"}};
+} kinds[BK_ID_KINDS] = {{"timeuuid", "BK_ID_TIMEUUID"},   {"uuid4", "BK_ID_UUID4"},
+                        {"uuid7", "BK_ID_UUID7"},         {"ulid", "BK_ID_ULID"},
+                        {"snowflake", "BK_ID_SNOWFLAKE"}, {"bytes", "BK_ID_BYTES"}};
 
 static const struct cli_option options[] = {
     {"bits", "N", "bits that the strategy takes, 1 to 32 (default 9)"},
@@ -118,10 +118,10 @@ static bool print_json(const struct ids_sample *sample, const struct ids_verdict
 static bool ids(const struct cli_args *args, struct sim_error *error)
 {
     uint64_t bits = BITS_DEFAULT;
-    enum bk_id_kind kind = BK_ID_KIND_COUNT;
+    enum bk_id_kind kind = BK_ID_KINDS;
     struct ids_sample sample;
     struct ids_verdict verdict;
-    for (int i = 0; i < BK_ID_KIND_COUNT; i++)
+    for (int i = 0; i < BK_ID_KINDS; i++)
         kind = cli_chooses(args, "kind", kinds[i].option) ? (enum bk_id_kind)i : kind;
     if (!cli_whole(args, "bits", 1, IDS_BITS_MAX, &bits, error) ||
         !ids_read(cli_argument(args, 0), cli_value(args, "column", NULL), kind, &sample, error))

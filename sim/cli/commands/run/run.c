@@ -246,8 +246,11 @@ static void keep_finished(struct batch *batch, size_t count)
     batch->count = all;
 }
 
+/* Signals are held before the event trace is opened, so that one that comes from then on also removes it. */
 static bool execute_all(struct batch *batch, struct sim_error *error)
 {
+    if (batch->event_trace.path != NULL)
+        cli_hold(batch->args);
     if (!cli_event_trace_begin(&batch->event_trace, error))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
@@ -266,7 +269,7 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
 {
     const struct lab_result *result = job->execution.result;
     const struct cli_page page = {result, &job->info, batch->args->database, NULL};
-    return (cli_charts_write(&job->charts, result, error) && cli_page_write(&job->charts, &page, error)) ||
+    return cli_charts_write(&job->charts, &page, error) ||
            (batch->is_stored && cli_charts_fail(job->info.run, batch->jobs[batch->count - 1].info.run,
                                                 batch->args->database, error));
 }
@@ -322,7 +325,6 @@ static void free_batch(struct batch *batch)
         g_free(job->path);
     }
     g_free(batch->jobs);
-    cli_event_trace_free(&batch->event_trace);
 }
 
 static bool run(const struct cli_args *args, struct sim_error *error)
@@ -332,6 +334,7 @@ static bool run(const struct cli_args *args, struct sim_error *error)
                    store_all(&batch, error) && cli_file_close(&batch.event_trace.file, true, error);
     for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
         is_fine = draw(&batch, &batch.jobs[i], error);
+    cli_event_trace_free(&batch.event_trace);
     cli_release(args);
     is_fine = is_fine && print_all(&batch, error);
     free_batch(&batch);

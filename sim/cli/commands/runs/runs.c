@@ -226,12 +226,10 @@ static bool report(const struct cli_args *args, struct sim_error *error)
     bool is_fine = cli_charts_read(args, &charts, error) &&
                    cli_stored_open(args, cli_argument(args, 0), &stored, error) &&
                    check_charts(&charts, args->database, stored.result, error) &&
-                   load_answer(stored.store, stored.info.run, &answer, error) &&
-                   cli_charts_write(&charts, stored.result, error) &&
-                   (answer == NULL || cli_contest_draw(answer, &charts, error));
+                   load_answer(stored.store, stored.info.run, &answer, error);
     if (is_fine) {
         const struct cli_page page = {stored.result, &stored.info, args->database, answer};
-        is_fine = cli_page_write(&charts, &page, error);
+        is_fine = cli_charts_write(&charts, &page, error);
         if (is_fine && !args->is_quiet)
             tell_left_out(stored.result);
     }

@@ -293,7 +293,11 @@ static bool put_sets(GString *text, const struct cli_args *args, struct sim_erro
                 "bucketlab: --set %s: --scenario takes fields of trace, as in trace.time=ms; write "
                 "others into the file",
                 set);
-        g_string_append_printf(text, ", %.*s: %s", (int)(equals - name), name, equals + 1);
+        g_string_append_printf(text, ", %.*s: ", (int)(equals - name), name);
+        if (equals[1] == '%')
+            put_quoted(text, equals + 1);
+        else
+            g_string_append(text, equals + 1);
     }
     return true;
 }
@@ -436,6 +440,7 @@ static bool anonymise(const struct lab_scenario *scenario, const char *path, str
 static const struct cli_option options[] = {
     {"columns", "SPEC",
      "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\narrived, count and bytes_of; by name or number"},
+    {"explain", NULL, "print how each column is understood, and the fields that say so"},
     {"sort", NULL, "the rows are in no order; the same as trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
     {"anonymise", "FILE", "write the rows with numbers instead of keys; - for stdout"},
@@ -623,6 +628,14 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     const char *written = cli_value(args, "scenario", NULL);
     if (!args->is_quiet)
         cli_warnings_files(stderr, scenario);
+    if (cli_has(args, "explain")) {
+        char *text = wl_trace_explain(scenario->trace_path, &scenario->trace_format, error);
+        if (text != NULL)
+            fprintf(args->is_json ? stderr : stdout, "%s\n", text);
+        free(text);
+        if (text == NULL)
+            return false;
+    }
     if (!trace_summary_make(scenario, &summary, error))
         return false;
     if (!args->is_json)

@@ -493,9 +493,7 @@ static bool draw(struct job *job, struct sim_error *error)
         return true;
     job->result->is_tuned = true;
     const struct cli_page page = {job->result, &job->info, job->database, job->answer};
-    return (cli_charts_write(&job->charts, job->result, error) &&
-            cli_contest_draw(job->answer, &job->charts, error) &&
-            cli_page_write(&job->charts, &page, error)) ||
+    return cli_charts_write(&job->charts, &page, error) ||
            cli_charts_fail(job->run, job->run, job->database, error);
 }
 

@@ -65,7 +65,7 @@ struct explore_config {
     struct bk_agent_config agent; /* of all agents; times are multiples of EXPLORE_TICK_NS */
     uint32_t agents, rows, reads; /* how many there are */
     uint32_t fires;               /* bit r: row r fires */
-    uint64_t threshold;           /* of the strategy; BK_COUNT: its rows */
+    uint64_t threshold;           /* of the strategy; BK_KIND_COUNT: its rows */
     uint64_t then;                /* the threshold for rows from the first second on; 0: the same */
     enum explore_row_time last_row;
     uint32_t ticks;  /* time passes this often */
@@ -136,6 +136,12 @@ void explore_result_free(struct explore_result *result);
  * and, unless NULL, how its counter is kept: "rmw", "lwt" or "counter". False when there is no such protocol.
  * The settings of time are the core's defaults. */
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config);
+/* Prints step i as a sentence without its agent; returns false, and prints nothing, when it needs no telling.
+ */
+bool explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
+                        FILE *out);
+/* Whether an agent takes the step; else it is one of time or of the store. */
+bool explore_is_of_agent(const struct explore_step *step);
 /* Prints a path, a step per line, and what is wrong at its end. */
 void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out);
 /* Prints a path as a history (docs/live.md), and the scenario with which it is judged. */

@@ -37,7 +37,7 @@ struct ids_sample {
  * 0x..., or else a text.
  *
  * @param column  the column's name in the header; NULL: the first column
- * @param kind    BK_ID_KIND_COUNT: the kind of most ids
+ * @param kind    BK_ID_KINDS: the kind of most ids
  * @return        false with SIM_ERROR_INPUT and file, line and remedy; also for an id of another kind,
  *                for fewer than IDS_LEAST ids, and for more than IDS_MOST */
 bool ids_read(const char *path, const char *column, enum bk_id_kind kind, struct ids_sample *out,

@@ -265,10 +265,10 @@ static bool name_of(struct event *event, const char *const *names, uint32_t coun
 static bool read_columns(struct event *event, uint32_t *mask, int64_t *columns)
 {
     int64_t value;
-    if (!lab_history_number(&event->at, &value) || value < 0 || value >= 1 << BK_COLUMN_COUNT)
+    if (!lab_history_number(&event->at, &value) || value < 0 || value >= 1 << BK_COLUMNS)
         return false;
     *mask = (uint32_t)value;
-    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (int i = 0; i < BK_COLUMNS; i++) {
         if (!lab_history_number(&event->at, &columns[i]))
             return false;
     }
@@ -592,7 +592,7 @@ static bool of_row(struct event *event)
 /* "is stored, columns MASK C0 C1 C2 C3": the whole row; "is written": only those columns. */
 static bool of_state(struct event *event)
 {
-    int64_t columns[CASS_COLUMNS] = {0}, told[BK_COLUMN_COUNT];
+    int64_t columns[CASS_COLUMNS] = {0}, told[BK_COLUMNS];
     uint32_t known = 0, mask = 0;
     struct lab_cluster_run *run = event->run;
     uint64_t place = lab_state_register(event->line->key);
@@ -602,7 +602,7 @@ static bool of_state(struct event *event)
         return fail(event);
     if (!is_whole && !cass_peek_merged(run->cluster, place, columns, &known))
         known = 0;
-    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+    for (int i = 0; i < BK_COLUMNS; i++) {
         if (is_whole || (mask >> i & 1) != 0)
             columns[i] = told[i];
     }

@@ -271,7 +271,7 @@ enum kind { ROW, STATE, COUNTER };
 struct item {
     uint64_t line;
     enum kind kind;
-    int64_t key, numbers[BK_COLUMN_COUNT]; /* in the order of the line */
+    int64_t key, numbers[BK_COLUMNS]; /* in the order of the line */
 };
 
 /* The tables as they were read. Some effects have no line in the history, because their author was killed
@@ -498,10 +498,10 @@ static void find_state(struct settling *settling, uint32_t key, const int64_t *c
 {
     struct lab_cluster_run *run = settling->run;
     int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
-    uint32_t mask, all = (1u << BK_COLUMN_COUNT) - 1;
+    uint32_t mask, all = (1u << BK_COLUMNS) - 1;
     bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
     settling->has_state[key] = true;
-    if (!is_there || memcmp(known, told, BK_COLUMN_COUNT * sizeof *known) != 0)
+    if (!is_there || memcmp(known, told, BK_COLUMNS * sizeof *known) != 0)
         cass_record_columns(run->cluster, lab_state_register(key), told, all);
 }
 

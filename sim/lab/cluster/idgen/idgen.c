@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucketing/private/lab.h"
 #include "cluster_agents.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
@@ -203,17 +204,17 @@ static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struc
         action->kind == BK_IDGEN_WRITE_COLUMN || (action->kind == BK_IDGEN_CAS_LOCK && !is_release(action));
     bool takes_over =
         asks && action->kind == BK_IDGEN_CAS_LOCK && !action->if_absent && action->expected[0] != 0;
-    if (asks && (!client->is_trying || client->idgen.draws != client->attempt)) {
+    if (asks && (!client->is_trying || bk_idgen_attempts(&client->idgen) != client->attempt)) {
         idgen->busy += client->is_trying;
         client->is_trying = true;
-        client->attempt = client->idgen.draws;
+        client->attempt = bk_idgen_attempts(&client->idgen);
         idgen->tried++;
     }
     idgen->stale += takes_over && !action->is_retry;
     if (action->kind == BK_IDGEN_READ_LAST && client->is_trying) {
         client->is_trying = false;
         idgen->acquired++;
-        idgen->stale += client->idgen.column_count - 1;
+        idgen->stale += bk_idgen_stale_columns(&client->idgen);
         lab_histogram_add(&run->latency[LAB_LATENCY_LOCK], (uint64_t)(now_ns - client->leased_ns), 1, 1);
     }
     if ((is_release(action) || action->kind == BK_IDGEN_FAILED) && client->is_trying) {
@@ -334,7 +335,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
                           (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
     int64_t clock_ns = lab_agent_clock(run, number);
-    bk_idgen_outcome(&client->idgen, clock_ns, client->ticket, outcome);
+    bk_idgen_report(&client->idgen, clock_ns, client->ticket, outcome);
     cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
     lab_idgen_resume(run, number);
 }

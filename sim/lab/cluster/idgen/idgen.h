@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/idgen.h"
 #include "cluster_run.h"
 #include "kernel/queue.h"
 #include "lab/result.h"

@@ -54,7 +54,7 @@ static bool was_well(const struct lab_cluster_run *run, const struct lab_partiti
  * request too, or requested before a line began the bucket: such a lock may be unused until it expires. */
 static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
-    return run->config.strategy.kind == BK_PROBABILISTIC && run->config.coordination != BK_GUARDED &&
+    return run->config.strategy.kind == BK_KIND_PROBABILISTIC && run->config.coordination != BK_GUARDED &&
            (run->config.coordination != BK_LOCKED ||
             (partition->overlapping == 0 && run->config.strategy.max_age_ns == 0));
 }
@@ -78,8 +78,8 @@ static void bounded_at_once(struct lab_cluster_run *run, struct lab_partition *p
     /* Two operations that count at once may write the same number. One that resets the counter discards
      * what was counted; with three-state any operation may do so, since it may have read the state before
      * another one's reset. */
-    bool may_reset =
-        run->config.coordination == BK_THREE_STATE || run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
+    bool may_reset = run->config.coordination == BK_THREE_STATE ||
+                     run->keys[operation->key].state[BK_COLUMN_NEXT_CHANGE] != 0;
     bool takes = operation->fires || may_reset;
     partition->overlapping += takes;
     /* A late row of the previous bucket may also reset the counter of the newest one. */
@@ -134,7 +134,8 @@ uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_pa
     uint64_t found = is_most ? 0 : UINT64_MAX;
     for (uint32_t era = 0; era < count; era++) {
         const struct bk_strategy *settings = lab_era_settings(run, era);
-        uint64_t threshold = settings->kind == BK_COUNT ? settings->of.count.rows : bk_threshold(settings);
+        uint64_t threshold =
+            settings->kind == BK_KIND_COUNT ? settings->of.count.rows : bk_threshold(settings);
         bool is_of = may_fill(run, partition, era, is_most);
         if (is_of && (is_most ? threshold > found : threshold < found))
             found = threshold;
@@ -190,7 +191,7 @@ static uint64_t distribution_of(const struct lab_cluster_run *run, const struct 
 {
     uint64_t threshold = lab_threshold_of(run, partition, true) + lost;
     const struct bk_strategy *rarest = NULL;
-    if (run->config.strategy.kind == BK_COUNT)
+    if (run->config.strategy.kind == BK_KIND_COUNT)
         return threshold;
     for (uint32_t era = 0; era <= run->strategy->settings.change_count; era++) {
         const struct bk_strategy *settings = lab_era_settings(run, era);
@@ -206,7 +207,7 @@ static uint64_t distribution_of(const struct lab_cluster_run *run, const struct 
 static bool is_exact(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     enum bk_source source = run->config.source;
-    if (run->config.strategy.kind != BK_COUNT)
+    if (run->config.strategy.kind != BK_KIND_COUNT)
         return false;
     if (source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE)
         return true;
@@ -218,7 +219,7 @@ static bool is_exact(const struct lab_cluster_run *run, const struct lab_partiti
 static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     const struct lab_oracles *oracles = &run->oracles;
-    bool is_count = run->config.strategy.kind == BK_COUNT;
+    bool is_count = run->config.strategy.kind == BK_KIND_COUNT;
     int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
     lag_ns += is_count && run->config.every_rows == 0 ? run->config.every_ns : 0;
     uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
@@ -293,7 +294,7 @@ static void finish(struct lab_cluster_run *run, void *state)
             continue;
         uint64_t bound = *distribution, more = 0;
         if (!is_exact(run, partition)) {
-            uint64_t lost = run->config.strategy.kind == BK_COUNT ? 0 : lost_of(run, partition);
+            uint64_t lost = run->config.strategy.kind == BK_KIND_COUNT ? 0 : lost_of(run, partition);
             if (lost > 0)
                 bound = distribution_of(run, partition, lost);
             bound += late_bound(run, partition);
@@ -312,7 +313,7 @@ static void finish(struct lab_cluster_run *run, void *state)
 
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes)
 {
-    if (strategy->kind == BK_WEIGHTED)
+    if (strategy->kind == BK_KIND_WEIGHTED)
         return (double)bytes / (double)strategy->of.weighted.bytes;
     return (double)rows * firing_chance(strategy);
 }
@@ -330,7 +331,7 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
 
 static uint64_t wants(const struct lab_cluster_run *run)
 {
-    return lab_counts_rows(run) && run->config.strategy.kind != BK_WEIGHTED
+    return lab_counts_rows(run) && run->config.strategy.kind != BK_KIND_WEIGHTED
                ? CLUSTER_WANTS(ROW_COUNTED) | CLUSTER_WANTS(ROW_UNUSUAL) | CLUSTER_WANTS(STATE_CHANGED)
                : 0;
 }

@@ -200,21 +200,21 @@ static void begin_conditions(struct lab_cluster_run *run)
         lab_condition_set(run, LAB_CONDITION_LATE_ROWS);
     if (workload->early_share > 0)
         lab_condition_set(run, LAB_CONDITION_EARLY_ROWS);
-    int64_t age_ns = run->config.strategy.max_age_ns, bounds_ns = 2 * agents->clock_bound_ns;
-    if (run->config.coordination == BK_THREE_STATE &&
-        (run->config.lead_ns < agents->cache_ttl_ns + bounds_ns ||
-         (age_ns != 0 && age_ns < run->config.lead_ns + bounds_ns)))
+    /* A lock may expire while a node pauses; late writes of a lead's date are a condition of their own. */
+    enum bk_coordination coordination = run->config.coordination;
+    int64_t answer_ns = coordination == BK_THREE_STATE ? 0
+                        : coordination == BK_LOCKED    ? lab_until(longest_pause_ns(run), contended_ns(run))
+                                                       : contended_ns(run);
+    uint32_t warnings = bk_agent_warnings(&run->config, answer_ns);
+    if (warnings & (1u << BK_WARNING_LEAD | 1u << BK_WARNING_LEAD_AGE))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);
+    if (warnings & 1u << BK_WARNING_LOCK)
+        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
+    if (warnings & (1u << BK_WARNING_GRANT | 1u << BK_WARNING_GRANT_AGE))
+        lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
     const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    /* The lock may expire before the roll is written. */
-    if (run->config.coordination == BK_LOCKED &&
-        run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
-        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    if (run->config.coordination == BK_GUARDED &&
-        (run->config.grant_ns < contended_ns(run) || (age_ns != 0 && age_ns < contended_ns(run))))
-        lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
 }
 
 /* Returns the mean one-way latency of the slowest path. */
@@ -261,7 +261,7 @@ static void end_conditions(struct lab_cluster_run *run)
     if (ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns)
         lab_condition_set(run, LAB_CONDITION_REMOVED_ROWS);
     verdict->probes[LAB_PROBE_EXPIRED] += ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns;
-    for (uint32_t key = 0; run->config.strategy.kind == BK_COUNT && key < run->key_count; key++) {
+    for (uint32_t key = 0; run->config.strategy.kind == BK_KIND_COUNT && key < run->key_count; key++) {
         if (run->keys[key].deletes_asked > 0)
             lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
@@ -565,9 +565,9 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     const struct lab_cluster_key *key = &run->keys[operation->key];
     bool is_plain = action->kind == BK_ACT_WRITE_STATE;
-    uint32_t bucket = 1u << BK_BUCKET, next_change = 1u << BK_NEXT_CHANGE;
+    uint32_t bucket = 1u << BK_COLUMN_BUCKET, next_change = 1u << BK_COLUMN_NEXT_CHANGE;
     if (is_plain && run->config.coordination == BK_THREE_STATE &&
-        (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
+        (action->mask & (bucket | next_change)) == next_change && key->state[BK_COLUMN_NEXT_CHANGE] == 0)
         verdict->probes[LAB_PROBE_LATE_RESET]++;
     if (!lab_writes_state(action))
         return;
@@ -582,8 +582,8 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
      * update is not applied. */
     if (!is_plain)
         operation->state_read_ns = sim_queue_now(&run->queue);
-    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
-    if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
+    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_COLUMN_BUCKET];
+    if ((action->mask & bucket) == 0 || action->columns[BK_COLUMN_BUCKET] <= before)
         return;
     run->oracles.rolls_open++;
     operation->raises = true;
@@ -692,7 +692,8 @@ static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation
         break;
     case BK_ACT_READ_STATE:
         /* The state named the bucket of each row before the row was put there, so a write has lowered it. */
-        if (outcome == BK_OUTCOME_APPLIED && operation->outcome.columns[BK_BUCKET] < operation->bucket_due)
+        if (outcome == BK_OUTCOME_APPLIED &&
+            operation->outcome.columns[BK_COLUMN_BUCKET] < operation->bucket_due)
             lab_watch_late_effect(run, operation->key);
         break;
     case BK_ACT_WRITE_STATE:

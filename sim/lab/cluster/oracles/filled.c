@@ -39,9 +39,9 @@ static void filled_acknowledged(struct lab_cluster_run *run, const struct lab_pa
         ledger->at_once_ns = now_ns;
     /* A counter column also gets the increments of older buckets, and until the date of a change it counts
      * the old bucket. */
-    bool is_of_older = run->config.counter == BK_COUNTER_COLUMN && operation->fires &&
+    bool is_of_older = run->config.counter == BK_COUNTER_NATIVE && operation->fires &&
                        partition->bucket < ledger->state_bucket &&
-                       run->keys[operation->key].state[BK_NEXT_CHANGE] == 0;
+                       run->keys[operation->key].state[BK_COLUMN_NEXT_CHANGE] == 0;
     if (ledger->writes_open > 0 || is_of_older)
         note(run, operation->key, now_ns);
 }
@@ -94,7 +94,7 @@ static bool is_filled(const struct lab_cluster_run *run, uint32_t key, int64_t b
     const struct lab_partition *partition = index == LAB_NO_PARTITION ? NULL : &oracles->partitions[index];
     *wants = lab_threshold_of(run, partition, false);
     *has = 0;
-    if (partition != NULL && run->config.strategy.kind == BK_COUNT)
+    if (partition != NULL && run->config.strategy.kind == BK_KIND_COUNT)
         *has = run->config.source == BK_SOURCE_MEMORY ? partition->placed : partition->stored;
     else if (partition != NULL)
         *has = partition->fired;
@@ -112,10 +112,10 @@ static void filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t bef
     for (int64_t bucket = before; is_counted && bucket < ledger->state_bucket; bucket++) {
         if (is_filled(run, key, bucket, &has, &wants) || lab_is_line(run, run->keys[key].changes[bucket + 1]))
             continue;
-        lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, ledger->rolled_ns, now_ns,
-                           "bucket %" PRId64 " closes with %" PRIu64 " rows%s, and %" PRIu64
-                           " is the threshold",
-                           bucket, has, run->config.strategy.kind == BK_COUNT ? "" : " that fire", wants);
+        lab_violate_within(
+            run, LAB_ORACLE_FILLED, key, 1, ledger->rolled_ns, now_ns,
+            "bucket %" PRId64 " closes with %" PRIu64 " rows%s, and %" PRIu64 " is the threshold", bucket,
+            has, run->config.strategy.kind == BK_KIND_COUNT ? "" : " that fire", wants);
     }
     ledger->rolled_ns = now_ns;
     ledger->rolled_at_once = ledger->counting > 1;
@@ -145,7 +145,7 @@ static void finish(struct lab_cluster_run *run, void *state)
     (void)state;
     const struct lab_oracles *oracles = &run->oracles;
     enum bk_source source = run->config.source;
-    bool has_numbers = run->config.strategy.kind == BK_COUNT && source <= BK_SOURCE_LEASE;
+    bool has_numbers = run->config.strategy.kind == BK_KIND_COUNT && source <= BK_SOURCE_LEASE;
     if (!has_numbers)
         return;
     uint64_t *missing = calloc(run->key_count, sizeof *missing); /* per key, in all its partitions so far */
@@ -193,7 +193,7 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
 /* Two operations may read the same total of a counter; then a number is skipped. */
 static uint64_t wants(const struct lab_cluster_run *run)
 {
-    bool is_judged = lab_counts_rows(run) && run->config.strategy.kind != BK_WEIGHTED &&
+    bool is_judged = lab_counts_rows(run) && run->config.strategy.kind != BK_KIND_WEIGHTED &&
                      run->config.source != BK_SOURCE_COUNTER;
     return is_judged ? CLUSTER_WANTS(STATE_CHANGED) | CLUSTER_WANTS(ROW_UNUSUAL) |
                            CLUSTER_WANTS(REQUEST_SENT) | CLUSTER_WANTS(HEARD) | CLUSTER_WANTS(ROW_COUNTED)

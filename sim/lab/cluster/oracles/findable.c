@@ -16,7 +16,7 @@
 static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     struct bk_row row = {.time_ns = operation->row_time_ns};
-    struct bk_route route;
+    struct bk_placement route;
     if (bk_route(&run->config.strategy, NULL, &row, &route) != BK_OK)
         return false;
     int64_t clock_ns = lab_until(sim_queue_now(&run->queue), run->scenario->agents.clock_bound_ns);
@@ -67,7 +67,7 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
 {
     const struct lab_oracles *oracles = &run->oracles;
     bool is_below_older = false;
-    if (run->config.strategy.kind != BK_COUNT || operation->read != LAB_READ_RANGE)
+    if (run->config.strategy.kind != BK_KIND_COUNT || operation->read != LAB_READ_RANGE)
         return false;
     for (uint32_t i = oracles->keys[operation->key].top; i != LAB_NO_PARTITION;
          i = oracles->partitions[i].lower) {
@@ -147,9 +147,9 @@ static void read_begun(const struct lab_cluster_run *run, struct lab_host_operat
     const struct lab_partition *partitions = oracles->partitions;
     bool is_range = query->kind == BK_QUERY_RANGE, is_history = run->replay != NULL;
     struct bk_row newest = {.time_ns = query->now_ns}, oldest = {.time_ns = query->birth_ns};
-    struct bk_route top, bottom;
+    struct bk_placement top, bottom;
     operation->done.due = acknowledged_rows(run, operation->key, operation->read, query);
-    if (run->config.strategy.kind != BK_TIME)
+    if (run->config.strategy.kind != BK_KIND_TIME)
         return;
     operation->beyond = oracles->keys[operation->key].overdue;
     if (query->birth_ns > query->now_ns || (is_range && query->from_ns > query->now_ns) ||
@@ -192,8 +192,8 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
     /* When clocks differ, a reader may enter a new era of a hash, or of windows, after the writers. */
     bool is_steady = run->strategy->settings.change_count == 0;
     bool is_fresh =
-        kind == BK_UNBUCKETED || kind == BK_COUNT || (kind == BK_HASH && is_steady) ||
-        (kind == BK_TIME && is_steady && remembers_right(run, operation->key)) ||
+        kind == BK_KIND_UNBUCKETED || kind == BK_KIND_COUNT || (kind == BK_KIND_HASH && is_steady) ||
+        (kind == BK_KIND_TIME && is_steady && remembers_right(run, operation->key)) ||
         (run->config.coordination == BK_GUARDED && (conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
     if (is_fresh && !ends_too_early(run, operation))
         lab_violate_within(

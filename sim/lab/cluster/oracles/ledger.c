@@ -119,8 +119,8 @@ static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, in
     uint32_t mask;
     if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
         return false;
-    if (bucket != columns[BK_BUCKET])
-        return bucket < columns[BK_BUCKET];
+    if (bucket != columns[BK_COLUMN_BUCKET])
+        return bucket < columns[BK_COLUMN_BUCKET];
     return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
 }
 
@@ -209,8 +209,8 @@ static bool begin(struct lab_cluster_run *run, void **state)
         oracles->keys[i].window.placement = (struct sim_placement){0};
     }
     assert(lab_rows_fire(run) == bk_kind_fires(kind));
-    oracles->is_ordered = lab_rows_fire(run) || kind == BK_TIME || kind == BK_UNBUCKETED;
-    oracles->is_linked = kind != BK_HASH;
+    oracles->is_ordered = lab_rows_fire(run) || kind == BK_KIND_TIME || kind == BK_KIND_UNBUCKETED;
+    oracles->is_linked = kind != BK_KIND_HASH;
     /* Of a kind without an order, for those reads that end where they meet an older row. */
     oracles->keeps_times = oracles->is_ordered || scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
     oracles->newest_rows = 16;
@@ -339,7 +339,7 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
 SIM_OUT_OF_LINE static bool begins_window(const struct lab_cluster_run *run, int64_t time_ns)
 {
     struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
+    struct bk_placement route;
     bk_history_route(lab_settings_at(run, time_ns), NULL, &row, &route);
     return route.from_ns == time_ns;
 }
@@ -352,7 +352,7 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
         return true;
     if (lab_keeps_state(run))
         return bucket > 0 && (size_t)bucket < key->change_count && time_ns == key->changes[bucket];
-    return run->config.strategy.kind == BK_TIME && begins_window(run, time_ns);
+    return run->config.strategy.kind == BK_KIND_TIME && begins_window(run, time_ns);
 }
 
 SIM_OUT_OF_LINE static void begin_second(struct lab_oracles *oracles, int64_t now_ns)
@@ -566,7 +566,7 @@ uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, i
  * This is checked for histories, because loops go over these buckets. */
 bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
 {
-    if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)
+    if (!lab_keeps_state(run) && run->config.strategy.kind != BK_KIND_COUNT)
         return true;
     /* A history may have several events at one time; they are one event of the queue. */
     uint64_t most = sim_queue_pushed(&run->queue) + 64, each = lab_numbers_at_once(run);
@@ -627,18 +627,18 @@ void lab_copies_alone(struct lab_cluster_run *run)
 /* Judges that no row is counted twice, and only rows that are stored. */
 static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
 {
-    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
+    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_COLUMN_BUCKET]);
     uint64_t stored = index == LAB_NO_PARTITION ? 0 : run->oracles.partitions[index].stored;
-    if (columns[BK_COUNTER] > 0 && (uint64_t)columns[BK_COUNTER] > stored)
+    if (columns[BK_COLUMN_COUNTER] > 0 && (uint64_t)columns[BK_COLUMN_COUNTER] > stored)
         lab_violate(run, LAB_ORACLE_CONSERVED, key, 1,
                     "bucket %" PRId64 ": %" PRId64 " rows are counted, and it holds %" PRIu64,
-                    columns[BK_BUCKET], columns[BK_COUNTER], stored);
+                    columns[BK_COLUMN_BUCKET], columns[BK_COLUMN_COUNTER], stored);
 }
 
 int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns)
 {
-    bool is_dated = run->config.coordination == BK_THREE_STATE && columns[BK_NEXT_CHANGE] != 0;
-    return columns[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE];
+    bool is_dated = run->config.coordination == BK_THREE_STATE && columns[BK_COLUMN_NEXT_CHANGE] != 0;
+    return columns[is_dated ? BK_COLUMN_NEXT_CHANGE : BK_COLUMN_LAST_CHANGE];
 }
 
 /* Returns the first time that belongs to the state's bucket. */
@@ -654,7 +654,7 @@ static int64_t change_of(const struct lab_cluster_run *run, const int64_t *colum
 static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
-    size_t bucket = (size_t)columns[BK_BUCKET];
+    size_t bucket = (size_t)columns[BK_COLUMN_BUCKET];
     if (bucket >= key->change_count) {
         int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
         if (changes == NULL) {
@@ -669,7 +669,7 @@ static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const i
     /* A row beyond more than one line begins two buckets. */
     if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES] && run->config.coordination == BK_THREE_STATE &&
         bucket > 1 && key->changes[bucket - 1] == 0)
-        key->changes[bucket - 1] = columns[BK_LAST_CHANGE];
+        key->changes[bucket - 1] = columns[BK_COLUMN_LAST_CHANGE];
     return true;
 }
 
@@ -686,22 +686,22 @@ static void state_written(struct lab_cluster_run *run, uint32_t key_index)
         columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;
     }
     if (run->config.coordination != BK_GUARDED)
-        columns[BK_COUNTER] = 0;
+        columns[BK_COLUMN_COUNTER] = 0;
     if (memcmp(columns, key->state, sizeof key->state) == 0)
         return;
     memcpy(key->state, columns, sizeof key->state);
     ledger->state_version++;
-    ledger->state_bucket = columns[BK_BUCKET];
-    if (ledger->writes_open == 0 || columns[BK_BUCKET] < before)
+    ledger->state_bucket = columns[BK_COLUMN_BUCKET];
+    if (ledger->writes_open == 0 || columns[BK_COLUMN_BUCKET] < before)
         lab_watch_late_effect(run, key_index);
-    if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
+    if (columns[BK_COLUMN_BUCKET] > 0 && !keep_change(run, key_index, columns))
         return;
     int64_t change_ns = change_of(run, columns);
-    cluster_emit(run, STATE_CHANGED, .key = key_index, .bucket = columns[BK_BUCKET], .value = before,
+    cluster_emit(run, STATE_CHANGED, .key = key_index, .bucket = columns[BK_COLUMN_BUCKET], .value = before,
                  .time_ns = change_ns);
-    if (columns[BK_BUCKET] > before)
-        run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
-    if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
+    if (columns[BK_COLUMN_BUCKET] > before)
+        run->oracles.verdict.rolls += (uint64_t)(columns[BK_COLUMN_BUCKET] - before);
+    if (columns[BK_COLUMN_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
         run->oracles.rolls_until_ns = change_ns;
 }
 
@@ -715,14 +715,14 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     if (run->config.source != BK_SOURCE_EXTERNAL)
         return lab_state_newest(run, key_index);
     struct bk_row now = {.time_ns = time_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
-    struct bk_route route;
+    struct bk_placement route;
     switch (run->config.strategy.kind) {
-    case BK_TIME:
-    case BK_COUNT:
+    case BK_KIND_TIME:
+    case BK_KIND_COUNT:
         bk_history_route(lab_settings_at(run, time_ns), NULL, &now, &route);
         return route.bucket;
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
+    case BK_KIND_PROBABILISTIC:
+    case BK_KIND_WEIGHTED:
         return lab_state_bucket_at(run, key_index, time_ns);
     default: {
         /* unbucketed and hash: all buckets of an era are open until the next era */
@@ -742,7 +742,7 @@ int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key)
     /* A row's time may be ahead of the reader's by as much as their clocks differ. */
     struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
                             .sequence = rows > 0 ? rows - 1 : 0};
-    struct bk_route route;
+    struct bk_placement route;
     bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
     return route.bucket;
 }

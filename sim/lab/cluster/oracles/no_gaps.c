@@ -32,7 +32,7 @@ static void finish(struct lab_cluster_run *run, void *state)
     const struct lab_oracles *oracles = &run->oracles;
     for (uint32_t key = 0; lab_rows_fire(run) && key < oracles->key_count; key++)
         judge(run, key);
-    if (run->config.strategy.kind != BK_COUNT)
+    if (run->config.strategy.kind != BK_KIND_COUNT)
         return;
     for (uint32_t key = 0; key < oracles->key_count; key++) {
         uint32_t top = oracles->keys[key].top;

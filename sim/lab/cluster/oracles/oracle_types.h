@@ -23,7 +23,7 @@ struct lab_backup;
 struct lab_host_operation;
 
 #define LAB_NO_PARTITION UINT32_MAX
-#define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMN_COUNT) - 1) /* of a state row */
+#define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMNS) - 1) /* of a state row */
 /* Instead of a bucket: the row was refused before it had one; the row has none yet. */
 #define LAB_UNPLACED INT64_MIN
 #define LAB_PENDING  (INT64_MIN + 1)

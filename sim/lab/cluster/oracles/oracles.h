@@ -126,13 +126,13 @@ int64_t lab_health_well_ns(const struct lab_cluster_run *run);
 /* Whether partitions close at a number of rows, or of rows that fire. */
 static inline bool lab_counts_rows(const struct lab_cluster_run *run)
 {
-    return run->idgen == NULL && (lab_rows_fire(run) || run->config.strategy.kind == BK_COUNT);
+    return run->idgen == NULL && (lab_rows_fire(run) || run->config.strategy.kind == BK_KIND_COUNT);
 }
 /* Whether an action writes more of a state than its count. */
 static inline bool lab_writes_state(const struct bk_action *action)
 {
     return (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
-           (action->mask & ~(1u << BK_COUNTER)) != 0;
+           (action->mask & ~(1u << BK_COLUMN_COUNTER)) != 0;
 }
 /* bounded.c: the greatest (is_most) or the least threshold of the settings that apply to a partition's rows.
  */

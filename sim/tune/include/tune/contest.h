@@ -168,7 +168,7 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
  * When it is stopped: SIM_ERROR_CHECK. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
-/* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
+/* Returns the label of the best setting of a kind or, with BK_KINDS, of the recommended setting; NULL if
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 /* Days until the first partition exceeds a limit (tune/expected.h). */
@@ -229,7 +229,7 @@ double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
                                         const struct tune_entrant *entrant);
 /* The group of settings of which each has a best one: a kind, with or without a sequence number. */
-#define TUNE_GROUPS (2 * BK_KIND_COUNT)
+#define TUNE_GROUPS (2 * BK_KINDS)
 unsigned tune_group_of(const struct tune_entrant *entrant);
 
 #endif

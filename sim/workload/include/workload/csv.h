@@ -17,10 +17,10 @@
 
 /* A record, valid until the next one is read. Each field has a final NUL that its size does not include. */
 struct wl_csv_record {
-    uint64_t line; /* number of the line on which the record begins, from 1 */
-    size_t count;  /* 0: the end of the file */
-    const char *fields[WL_CSV_FIELDS_MAX];
-    size_t sizes[WL_CSV_FIELDS_MAX];
+    uint64_t line;                             /* number of the line on which the record begins, from 1 */
+    size_t count;                              /* 0: the end of the file */
+    const char *fields[WL_CSV_FIELDS_MAX + 1]; /* the last one is for a value of the caller's */
+    size_t sizes[WL_CSV_FIELDS_MAX + 1];
 };
 
 struct wl_csv;

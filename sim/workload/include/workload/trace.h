@@ -26,6 +26,10 @@
 
 enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
 
+/* Logs that are recognised, by the form of their lines. */
+#define WL_LOG_ACCESS "{host} {ident} {auth} [{time}] \"{request}\" {status} {bytes} {rest}"
+#define WL_LOG_SYSLOG "{time:15} {host} {tag}: {message}"
+
 /* How a time is written: its name in a scenario, and in messages. */
 #define WL_TRACE_TIMES(X)                                                                                    \
     X(AUTO, "auto", "unknown") /* judged by a sample of the column */                                        \
@@ -77,13 +81,17 @@ struct wl_trace_columns {
 
 struct wl_trace_format {
     struct wl_trace_columns columns;
-    int layout;     /* enum wl_trace_layout; this and the next three are int because the parser of scenarios
-                       stores choices as int */
-    int time;       /* enum wl_trace_time */
-    int escape;     /* enum wl_trace_escape */
-    int header;     /* enum wl_trace_header */
-    char delimiter; /* 0: detected from the first line */
-    bool sort;      /* the rows are not in order of time, and are sorted on disk */
+    int layout;      /* enum wl_trace_layout; this and the next three are int because the parser of scenarios
+                        stores choices as int */
+    int time;        /* enum wl_trace_time */
+    char *pattern;   /* how times are written, in the letters of strptime(); NULL: as `time` says */
+    uint32_t year;   /* of times that are written without one; 0: none */
+    int64_t zone_ns; /* of times that are written without one, east of UTC */
+    int escape;      /* enum wl_trace_escape */
+    int header;      /* enum wl_trace_header */
+    char delimiter;  /* 0: detected from the first line */
+    char *line;      /* the form of a line of a log, with the names of its fields in braces; NULL: no log */
+    bool sort;       /* the rows are not in order of time, and are sorted on disk */
     bool has_epoch;
     int64_t epoch_ns; /* epoch of Snowflakes */
 };
@@ -97,6 +105,12 @@ char wl_trace_delimiter(const char *text);
 const char *wl_trace_delimiter_name(char delimiter);
 /* The name of a format of times, for messages: "epoch seconds", "ISO 8601". */
 const char *wl_trace_time_name(enum wl_trace_time time);
+/* Whether a text is the form of a log's line, "[{time}] {host} {message}": a field ends where the text after
+ * it begins, or after a number of bytes, {time:23}; the last one has the rest. */
+bool wl_trace_line_is(const char *text);
+/* Whether a text is such a pattern: letters of strptime() that do not depend on the machine's settings, and
+ * %f for decimals of the second. */
+bool wl_trace_pattern_is(const char *text);
 /* Its name in a scenario: "s", "iso". */
 const char *wl_trace_time_option(enum wl_trace_time time);
 
@@ -137,6 +151,9 @@ bool wl_trace_has_sizes(const struct wl_trace *trace);
 /* Whether the trace is in the plain form; and a description of how the file is read, for display, which is
  * complete once a row was read. The text is valid until the next call. */
 bool wl_trace_is_plain(const struct wl_trace *trace);
+/* A table of the file's columns, their first values and how each is understood, and the fields of a scenario
+ * that say so. The caller must free the text; NULL on failure. */
+char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error);
 #define WL_TRACE_TEXT_SIZE 512
 const char *wl_trace_text(struct wl_trace *trace);
 /* Whether the lines have counts of rows. */

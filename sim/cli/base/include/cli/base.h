@@ -320,7 +320,6 @@ struct cli_charts {
 
 /* Reads the options, and checks that the folder exists or can be created, without creating it. */
 bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct sim_error *error);
-bool cli_charts_write(struct cli_charts *charts, const struct lab_result *result, struct sim_error *error);
 /* Prints, after an error of drawing, that the runs from first to last are stored, and how to draw their
  * charts again; returns false. */
 bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct sim_error *error);

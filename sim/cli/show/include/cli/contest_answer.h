@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cli/base.h"
-#include "reports/curves.h"
+#include "reports/front.h"
 #include "reports/option.h"
 #include "tune/contest.h"
 
@@ -44,11 +44,8 @@ json_t *cli_contest_json(const struct tune_contest *contest);
 struct cli_contest_front {
     struct report_front front; /* without points: there is no chart */
     struct report_front_point points[REPORT_FRONT_MAX];
-    char title[160];
 };
 /* *out must not be moved while it is used. */
 void cli_contest_front_make(const json_t *answer, struct cli_contest_front *out);
-/* Draws the chart if it has points, and adds the paths to `charts`. */
-bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error);
 
 #endif

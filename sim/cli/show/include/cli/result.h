@@ -33,7 +33,7 @@ void cli_print_settings(const struct lab_result *result, const struct lab_scenar
  * chat-channels failed". */
 bool cli_expects_hold(const struct lab_result *result, struct sim_error *error);
 
-/* --- --format html: the page of one run, with the data that it shows in addition to the result */
+/* --- the charts of a run, and its page, with the data that it shows in addition to the result */
 
 struct cli_page {
     const struct lab_result *result;
@@ -42,7 +42,7 @@ struct cli_page {
     const json_t *answer; /* answer of tune (contest_json.c); NULL without one */
 };
 
-/* Writes the page, if one was requested. */
-bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error);
+/* Writes what was requested. */
+bool cli_charts_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error);
 
 #endif

@@ -184,7 +184,7 @@ const char *lab_protocol_name(enum bk_kind kind, unsigned protocol);
  * conditions in `except` may have affected. A combination without a row has no guarantee. */
 struct lab_guarantee {
     enum bk_kind kind; /* or LAB_KIND_IDGEN */
-    unsigned protocol; /* a row of BK_PROBABILISTIC applies to BK_WEIGHTED too */
+    unsigned protocol; /* a row of BK_KIND_PROBABILISTIC applies to BK_KIND_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };

@@ -13,6 +13,7 @@
 
 #include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
+#include "bucketing/idgen.h"
 #include "bucketing/setting.h"
 #include "workload/observed.h"
 
@@ -37,19 +38,19 @@ struct lab_change {
 struct lab_reading {
     enum bk_plan plan; /* BK_PLAN_DEFAULT: the plan of the kind of read */
     uint32_t at_once;
-    bool remembers_empty; /* BK_TIME */
+    bool remembers_empty; /* BK_KIND_TIME */
     int64_t late_ns;      /* in a result, 0 unless remembers_empty */
 };
 
 struct lab_settings {
-    struct bk_strategy strategy;            /* BK_UNBUCKETED, without meaning, for `idgen` and `observed` */
-    enum bk_coordination coordination;      /* for probabilistic and weighted; else BK_SINGLE */
-    enum bk_counter counter;                /* for probabilistic and weighted; default BK_COUNTER_RMW */
-    enum bk_source source;                  /* for count; else BK_SOURCE_EXTERNAL */
-    uint64_t lease_rows;                    /* for BK_SOURCE_LEASE, default 100; else 0 */
-    uint64_t every_rows;                    /* for BK_SOURCE_INCREMENTAL, and for BK_SOURCE_SCAN, default 1 */
-    int64_t every_ns;                       /* for the same two sources; 0: not by time */
-    int64_t lead_ns;                        /* for BK_THREE_STATE; else 0 */
+    struct bk_strategy strategy;       /* BK_KIND_UNBUCKETED, without meaning, for `idgen` and `observed` */
+    enum bk_coordination coordination; /* for probabilistic and weighted; else BK_SINGLE */
+    enum bk_counter counter;           /* for probabilistic and weighted; default BK_COUNTER_RMW */
+    enum bk_source source;             /* for count; else BK_SOURCE_EXTERNAL */
+    uint64_t lease_rows;               /* for BK_SOURCE_LEASE, default 100; else 0 */
+    uint64_t every_rows;               /* for BK_SOURCE_INCREMENTAL, and for BK_SOURCE_SCAN, default 1 */
+    int64_t every_ns;                  /* for the same two sources; 0: not by time */
+    int64_t lead_ns;                   /* for BK_THREE_STATE; else 0 */
     int64_t lock_lasts_ns, lock_backoff_ns; /* for BK_LOCKED, default 5s and 100ms; else 0 */
     int64_t grant_ns;                       /* for BK_GUARDED, default 10s; else 0 */
     uint32_t change_count;                  /* 0: the settings apply to the whole run */
@@ -65,15 +66,15 @@ struct lab_settings {
 };
 
 /* Kinds of strategies in addition to those of the core, whose numbers come first. */
-#define LAB_KIND_IDGEN    BK_KIND_COUNT
-#define LAB_KIND_OBSERVED ((enum bk_kind)(BK_KIND_COUNT + 1))
-#define LAB_KIND_COUNT    (BK_KIND_COUNT + 2)
+#define LAB_KIND_IDGEN    BK_KINDS
+#define LAB_KIND_OBSERVED ((enum bk_kind)(BK_KINDS + 1))
+#define LAB_KIND_COUNT    (BK_KINDS + 2)
 
 /* One of the core's kinds, or one of those above. */
 enum bk_kind lab_settings_kind(const struct lab_settings *settings);
 /* "probabilistic" and the like; "idgen", "observed". */
 const char *lab_kind_name(enum bk_kind kind);
-/* The protocol by which agents agree or rows are counted: an enum bk_source for BK_COUNT, an enum
+/* The protocol by which agents agree or rows are counted: an enum bk_source for BK_KIND_COUNT, an enum
  * bk_idgen_lock for LAB_KIND_IDGEN, and an enum bk_coordination for all other kinds. */
 unsigned lab_settings_protocol(const struct lab_settings *settings);
 

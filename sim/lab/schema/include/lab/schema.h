@@ -54,9 +54,11 @@ enum lab_risk {
     LAB_RISK_OVERWRITTEN, /* rows overwrite other rows */
     LAB_RISK_TOMBSTONES,  /* a read of a partition is expected to scan more tombstones than Cassandra's
                              threshold */
+    LAB_RISK_EXPIRY,      /* rows expire after the last second that a node stores by default */
     LAB_RISK_COUNT
 };
-/* The name of a risk: "unbounded", "hot_spot", "skew", "large", "cell_wall", "overwritten", "tombstones". */
+/* The name of a risk: "unbounded", "hot_spot", "skew", "large", "cell_wall", "overwritten", "tombstones",
+ * "expiry". */
 const char *lab_risk_name(enum lab_risk risk);
 
 struct lab_warning {

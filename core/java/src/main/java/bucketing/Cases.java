@@ -24,7 +24,7 @@ final class Cases {
     static final List<String> QUERIES = names("LATEST RANGE ALL");
     static final List<String> PLANS = names("DEFAULT WALK PAIR ALL LAZY PARALLEL");
 
-    static final Core core = Native.load("bucketing", Core.class);
+    static final Core core = Native.load("bucketing_idgen", Core.class);
     static String place = "";
     static int differing, compared;
 

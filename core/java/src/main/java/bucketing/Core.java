@@ -37,7 +37,7 @@ public interface Core extends Library {
     }
 
     @FieldOrder({"bucket", "scope", "begins", "from_ns", "until_ns", "sequence_low", "sequence_high"})
-    class Route extends Structure {
+    class Placement extends Structure {
         public long bucket;
         public int scope;
         public byte begins;
@@ -105,7 +105,7 @@ public interface Core extends Library {
 
     @FieldOrder({"strategy", "history", "coordination", "counter", "source", "lease_rows", "every_rows", "every_ns", "lead_ns",
                  "cache_ttl_ns", "cache_entries", "operations", "retries", "counter_retries", "retry_backoff_ns",
-                 "lock_lasts_ns", "lock_backoff_ns", "grant_ns", "remember_keys", "late_ns", "clock_bound_ns", "agent_id"})
+                 "lock_lasts_ns", "lock_backoff_ns", "grant_ns", "remember_keys", "late_ns", "clock_bound_ns", "agent_id", "reserved"})
     class AgentConfig extends Structure {
         public Strategy strategy = new Strategy();
         public History history = new History();
@@ -115,6 +115,7 @@ public interface Core extends Library {
         public long retry_backoff_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
         public int remember_keys;
         public long late_ns, clock_bound_ns, agent_id;
+        public long[] reserved = new long[8];
     }
 
     @FieldOrder({"kind", "operation", "ticket", "key", "bucket", "row", "is_retry", "serial", "if_null_mask", "amount", "mask",
@@ -155,7 +156,7 @@ public interface Core extends Library {
     }
 
     @FieldOrder({"client_id", "batch", "stripes", "stripe", "choice", "lock", "lock_lasts_ns", "lease_ns", "backoff",
-                 "backoff_base_ns", "backoff_cap_ns", "backoff_limit_ns", "attempts", "retries"})
+                 "backoff_base_ns", "backoff_cap_ns", "backoff_limit_ns", "attempts", "retries", "reserved"})
     class IdgenConfig extends Structure {
         public long client_id;
         public int batch, stripes, stripe, choice, lock;
@@ -163,12 +164,13 @@ public interface Core extends Library {
         public int backoff;
         public long backoff_base_ns, backoff_cap_ns, backoff_limit_ns;
         public int attempts, retries;
+        public long[] reserved = new long[4];
     }
 
     /** Opaque: at least as large as struct bk_idgen. */
     @FieldOrder("words")
     class Idgen extends Structure {
-        public long[] words = new long[64];
+        public long[] words = new long[96];
     }
 
     /** columns: the client and the end of each column, alternating. */
@@ -206,7 +208,7 @@ public interface Core extends Library {
     int bk_history_begin(Strategy first, History out);
     int bk_history_change(History history, long fromNs, Strategy next);
     int bk_history_era_at(History history, long timeNs);
-    int bk_history_route(History history, HistoryState state, Row row, Route out);
+    int bk_history_route(History history, HistoryState state, Row row, Placement out);
     byte bk_history_fires(History history, HistoryState state, Row row);
     int bk_history_advance(History history, HistoryState state, Row row, Effect effect);
     int bk_history_read_begin(History history, HistoryState state, Query query, HistoryReader reader);
@@ -214,7 +216,7 @@ public interface Core extends Library {
     long bk_history_rows_found(HistoryReader reader);
     long bk_history_partitions_asked(HistoryReader reader);
 
-    int bk_route(Strategy strategy, KeyState state, Row row, Route out);
+    int bk_route(Strategy strategy, KeyState state, Row row, Placement out);
     long bk_weight(Strategy strategy, Row row);
     int bk_advance(Strategy strategy, KeyState state, Row row, Effect effect);
 
@@ -241,16 +243,16 @@ public interface Core extends Library {
     int bk_agent_write(Pointer agent, long nowNs, long key, Row row, IntByReference operation);
     int bk_agent_read(Pointer agent, long nowNs, long key, long newestSequence, Query query, IntByReference operation);
     int bk_agent_change(Pointer agent, History history);
-    int bk_agent_outcome(Pointer agent, long nowNs, long ticket, Outcome outcome);
+    int bk_agent_report(Pointer agent, long nowNs, long ticket, Outcome outcome);
     byte bk_agent_next(Pointer agent, Action out);
     long bk_agent_deadline(Pointer agent);
     int bk_agent_tick(Pointer agent, long nowNs);
     byte bk_agent_view(Pointer agent, long nowNs, long key, LongByReference bucket, byte[] isChanging);
-    void bk_agent_stats(Pointer agent, long nowNs, AgentStats out);
+    void bk_agent_get_stats(Pointer agent, long nowNs, AgentStats out);
 
     int bk_idgen_init(IdgenConfig config, Idgen out);
     int bk_idgen_take(Idgen idgen, long nowNs, LongByReference id);
-    int bk_idgen_outcome(Idgen idgen, long nowNs, long ticket, IdgenOutcome outcome);
+    int bk_idgen_report(Idgen idgen, long nowNs, long ticket, IdgenOutcome outcome);
     byte bk_idgen_next(Idgen idgen, IdgenAction out);
     long bk_idgen_deadline(Idgen idgen);
     int bk_idgen_tick(Idgen idgen, long nowNs);

@@ -33,7 +33,7 @@ final class Machines {
     private static final List<String> OUTCOMES = names("UNKNOWN APPLIED NOT_APPLIED REFUSED");
     private static final List<String> DONE = names("OK REFUSED UNKNOWN TOO_LONG");
     private static final List<String> COORDINATIONS = names("SINGLE LOCKED THREE_STATE GUARDED");
-    private static final List<String> COUNTERS = names("RMW LWT COLUMN");
+    private static final List<String> COUNTERS = names("RMW LWT NATIVE");
     private static final List<String> SOURCES = names("EXTERNAL COUNTER LWT LEASE INCREMENTAL SCAN MEMORY");
     private static final List<String> IDGEN_CHOICES = names("FIXED ROTATE RANDOM");
     private static final List<String> IDGEN_LOCKS = names("COLUMNS LWT");
@@ -78,7 +78,7 @@ final class Machines {
                 outcome.columns = numbers(event.get("columns"));
             }
             operation.setValue(event.path("operation").asInt());
-            return core.bk_agent_outcome(agent, now, tickets.get(operation.getValue()), outcome);
+            return core.bk_agent_report(agent, now, tickets.get(operation.getValue()), outcome);
         case "tick":
             return core.bk_agent_tick(agent, now);
         case "change":
@@ -145,7 +145,7 @@ final class Machines {
             same("deadline", deadline(event), core.bk_agent_deadline(agent));
         }
         Core.AgentStats stats = new Core.AgentStats();
-        core.bk_agent_stats(agent, number(node.path("now")), stats);
+        core.bk_agent_get_stats(agent, number(node.path("now")), stats);
         equal("stats", node.get("stats"), stats.rows_stored, stats.rows_refused, stats.rows_unknown, stats.reads_complete,
               stats.reads_incomplete, stats.cache_hits, stats.rolls, stats.retries, stats.unknown, stats.under_way,
               stats.parked, stats.asleep, stats.oldest_ns);
@@ -183,7 +183,7 @@ final class Machines {
             }
             outcome.column_count = event.path("columns").size();
             outcome.columns = pairs(event.path("columns"));
-            return core.bk_idgen_outcome(idgen, now, ticket, outcome);
+            return core.bk_idgen_report(idgen, now, ticket, outcome);
         case "tick":
             return core.bk_idgen_tick(idgen, now);
         default:

@@ -55,7 +55,7 @@ public final class Vectors {
         equal("bits", node.path("bits"), bits.getValue());
     }
 
-    private static void route(JsonNode step, Core.Route route, Core.Effect effect) {
+    private static void route(JsonNode step, Core.Placement route, Core.Effect effect) {
         equal("route", step.get("route"), route.bucket, route.scope, route.begins, route.from_ns, route.until_ns);
         equal("sequences", step.get("sequences"), route.sequence_low, route.sequence_high);
         equal("effect", step.get("effect"), effect.counter_increments, effect.state_writes, effect.rolled);
@@ -66,7 +66,7 @@ public final class Vectors {
         Core.KeyState state = state(node.get("state"));
         for (JsonNode step : node.get("rows")) {
             Core.Row row = row(step.get("row"));
-            Core.Route route = new Core.Route();
+            Core.Placement route = new Core.Placement();
             Core.Effect effect = new Core.Effect();
             same("status", step.get("status").asText(), STATUSES.get(core.bk_route(strategy, state, row, route)));
             equal("weight", step.path("weight"), core.bk_weight(strategy, row));
@@ -126,7 +126,7 @@ public final class Vectors {
         Core.HistoryState state = new Core.HistoryState();
         for (JsonNode step : node.get("rows")) {
             Core.Row row = row(step.get("row"));
-            Core.Route route = new Core.Route();
+            Core.Placement route = new Core.Placement();
             Core.Effect effect = new Core.Effect();
             same("status", step.get("status").asText(), STATUSES.get(core.bk_history_route(history, state, row, route)));
             equal("era", step.path("era"), core.bk_history_era_at(history, row.time_ns));
