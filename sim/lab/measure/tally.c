@@ -292,14 +292,14 @@ static const size_t histograms[] = {
 #define PARTITION_HISTOGRAMS 4
 
 /* Its numbers, and how they merge; those of partitions come first. */
-enum rule { ADD, SATURATE, LARGER };
+enum rule { ADD, ADD_WIDE, SATURATE, LARGER };
 #define OF(rule, member)                                                                                     \
     {                                                                                                        \
         offsetof(struct lab_tally, member), rule                                                             \
     }
 #define OF_READS(reads)                                                                                      \
-    OF(ADD, reads.empties), OF(ADD, reads.incomplete), OF(ADD, reads.out_of_order), OF(ADD, reads.scanned),  \
-        OF(ADD, reads.cut), OF(ADD, reads.before)
+    OF(ADD, reads.empties), OF(ADD, reads.incomplete), OF(ADD, reads.out_of_order), OF(ADD, reads.cut),      \
+        OF(ADD, reads.before), OF(ADD_WIDE, reads.scanned)
 static const struct {
     size_t place;
     enum rule rule;
@@ -362,6 +362,8 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
         const uint64_t more = *number_at(from, i);
         if (numbers[i].rule == LARGER)
             *sum = more > *sum ? more : *sum;
+        else if (numbers[i].rule == ADD_WIDE)
+            *(lab_wide *)sum += *(const lab_wide *)number_at(from, i);
         else if (numbers[i].rule == SATURATE)
             lab_bytes_add(sum, more);
         else
@@ -445,7 +447,8 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
     for (size_t i = 0; i < HISTOGRAM_COUNT; i++)
         lab_histogram_archive(histogram_at(tally, i), archive);
     for (size_t i = 0; i < NUMBER_COUNT; i++)
-        sim_archive_u64(archive, number_at(tally, i));
+        sim_archive_bytes(archive, number_at(tally, i),
+                          numbers[i].rule == ADD_WIDE ? sizeof(lab_wide) : sizeof(uint64_t));
     sim_archive_i64(archive, &tally->first_over_ns);
     lab_slices_archive(&tally->slices, archive);
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)

@@ -269,7 +269,8 @@ static bool add_read_kind(struct lab_metrics *out, const char *prefix, const str
 {
     const struct lab_histogram *reads = &tally->partitions;
     const double made = (double)(reads->count + tally->before);
-    bool ok = add(out, prefix, "count", made / (scenario->reads.are_expected ? LAB_READ_PARTS : 1));
+    const double unit = scenario->reads.are_expected ? LAB_READ_PARTS : 1;
+    bool ok = add(out, prefix, "count", (double)(uint64_t)(made / unit + 0.5));
     if (reads->count > 0) {
         char partitions[48];
         snprintf(partitions, sizeof partitions, "%s.partitions_per_read", prefix);

@@ -157,6 +157,7 @@ bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root)
 bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
+    scenario->reads.are_expected = lab_reads_can_be_expected(scenario);
     const char *refusal = lab_thin_refusal(scenario);
     if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
         return lab_fail_value(reader, lab_node_find(root, "engine"),
@@ -373,7 +374,7 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->design.is_given &&
         (!lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY)))
         return "the table's partitions need each row's columns";
-    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
+    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0 && !lab_reads_can_be_expected(scenario))
         return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
         return "reads of rows that expire need the time of each row";
@@ -388,19 +389,28 @@ bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows)
     return rows >= THINNED_SEGMENT_ROWS * wl_segments(&scenario->workload);
 }
 
+/* Whether what these reads query follows from a key's partitions, without its rows. */
+static bool can_be_expected(const struct lab_read *read, enum lab_read_kind kind,
+                            const struct lab_settings *settings)
+{
+    const enum bk_plan plan = settings->reading.plan != BK_PLAN_DEFAULT ? settings->reading.plan : read->plan;
+    if (settings->strategy.kind == BK_KIND_HASH)
+        return plan != BK_PLAN_LAZY;
+    return kind != LAB_READ_RANGE || settings->strategy.kind == BK_KIND_TIME ||
+           (plan != BK_PLAN_PAIR && plan != BK_PLAN_PARALLEL);
+}
+
 bool lab_reads_can_be_expected(const struct lab_scenario *scenario)
 {
     const struct lab_reads *reads = &scenario->reads;
-    bool is_plain = scenario->engine != LAB_ENGINE_CLUSTER && reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
-                    reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 &&
-                    reads->kinds[LAB_READ_ALL].rate_per_s <= 0 && scenario->row_ttl_ns == 0 &&
-                    !wl_has_own_times(&scenario->workload);
+    bool is_plain = scenario->engine != LAB_ENGINE_CLUSTER && reads->present && reads->limit == 0 &&
+                    scenario->row_ttl_ns == 0 && !wl_has_own_times(&scenario->workload);
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_settings *settings = &scenario->strategies[i].settings;
-        enum bk_plan plan = settings->reading.plan != BK_PLAN_DEFAULT ? settings->reading.plan
-                                                                      : reads->kinds[LAB_READ_LATEST].plan;
-        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty &&
-                   plan != BK_PLAN_LAZY;
+        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty;
+        for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+            is_plain = is_plain && (reads->kinds[kind].rate_per_s <= 0 ||
+                                    can_be_expected(&reads->kinds[kind], (enum lab_read_kind)kind, settings));
     }
     return is_plain;
 }

@@ -483,6 +483,8 @@ static bool place_rows(struct lab_lane *lane, uint32_t bucket_count, const struc
         if (cell->size.rows++ == 0)
             cell->first_ns = batch->times_ns[row];
         lab_bytes_add(&cell->size.bytes, lab_batch_bytes(batch, row, row + 1));
+        if (lane->expected != NULL)
+            lab_expect_cell(lane, cell, batch->times_ns[row], batch->times_ns[row], 1);
     }
     return true;
 }
@@ -847,6 +849,8 @@ void lab_lane_clear(struct lab_lane *lane)
     free(lane->book.items);
     free(lane->empties);
     free(lane->in_range);
+    if (lane->expected != NULL)
+        free(lane->expected->seams);
     free(lane->expected);
     memset(lane, 0, sizeof *lane);
 }

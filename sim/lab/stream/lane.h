@@ -25,6 +25,7 @@ struct lab_entry {
     uint64_t end_row;           /* number, within the key, of its last row + 1; in order of time the others
                                    are those before it. Where rows have their own times: its rows */
     int64_t first_ns;           /* arrival of its first row */
+    int64_t last_ns;            /* of its last row: BK_KIND_HASH, for expected reads of ranges */
     struct lab_disk *disk;      /* NULL: all rows are on disk */
     uint64_t second;            /* of its last row, as in lab_watch_second() */
     uint32_t rows_in_second;
@@ -51,18 +52,54 @@ struct lab_horizon {
     uint64_t end_row; /* number of the next row */
 };
 
+/* With lab_reads.are_expected: the reads of a key, and what they find under every strategy. Numbers of reads
+ * are in LAB_READ_PARTS. */
+struct lab_reads_seen {
+    double parts_per_ns[LAB_READ_KINDS];
+    int64_t start_ns, end_ns;            /* of the run */
+    int64_t first_ns[LAB_READ_KINDS];    /* reads of a range before this time are before the stream */
+    int64_t span_ns, enter_ns, leave_ns; /* a row is in the range of the reads from enter_ns after it on,
+                                            until leave_ns after it */
+    uint64_t latest_rows;                /* rows that a read of the newest rows wants */
+    uint64_t rows;                       /* of the key */
+    int64_t birth_ns, last_ns;           /* of its first and last row */
+    bool has_gaps; /* after some row before one that was added last, no row came within span_ns */
+    lab_wide scanned[LAB_READ_KINDS]; /* rows by all reads; of the newest ones by reads that walk */
+    uint64_t covered;                 /* reads of ranges that find a row */
+};
+
 #define LAB_FEW_PARTITIONS 8
-/* For lab_reads.are_expected: how many partitions a read of the key queries, since when, and when that
- * changes. */
+/* The reads of one kind in a lane. Between two changes of what they see, they are alike. */
+struct lab_course {
+    int64_t since_ns;
+    uint64_t parts;                                   /* of reads before since_ns */
+    uint64_t partitions, filled, scanned;             /* of a read from since_ns on */
+    lab_wide all_partitions, all_filled, all_scanned; /* of the reads before */
+    uint64_t parts_of[LAB_FEW_PARTITIONS];            /* not in the tally yet, by the number of partitions */
+};
+
+/* Between the times of two successive rows of a key, what a read of a range queries may change. */
+struct lab_seam {
+    int64_t before_ns, after_ns;
+    int64_t below, above; /* the buckets of the two rows */
+};
+
 struct lab_expected {
-    int64_t start_ns, since_ns, birth_ns; /* birth: time of the key's first row */
-    bool is_walk;                         /* a read queries one bucket after another, from the newest down */
+    const struct lab_reads_seen *reads;
+    struct lab_course courses[LAB_READ_KINDS];
+    int64_t bucket, change_ns; /* the newest bucket that readers know, and since when */
+    /* Reads of the newest rows. */
+    bool is_walk;           /* they query one bucket after another, from the newest down */
     int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
-    double parts_per_ns;    /* rate of reads, in LAB_READ_PARTS per read */
-    uint64_t parts;         /* counted so far */
-    uint64_t parts_of[LAB_FEW_PARTITIONS]; /* not in the tally yet, by the number of partitions */
-    uint64_t partitions;                   /* number of partitions that a read queries */
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
+    /* Reads of ranges, unless by BK_KIND_HASH. */
+    bool is_followed; /* by lab_expect_follow() */
+    int64_t last_ns;  /* of the last row */
+    int64_t last_bucket;
+    bool has_seam;          /* the range begins after seam.before_ns */
+    struct lab_seam seam;   /* the last such one */
+    struct lab_seam *seams; /* the later ones, in order of time */
+    size_t begin, end, capacity;
 };
 
 struct lab_thin;
@@ -177,8 +214,15 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
 uint32_t lab_read_width(const struct lab_lane_settings *settings);
 /* Called when the open partition has finished: removes those from the book that no later read can reach. */
 void lab_lane_forget(struct lab_lane *lane);
-/* For lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when out of memory. */
-bool lab_expect_begin(struct lab_lane *lane, double reads_per_ns, int64_t start_ns);
+/* With lab_reads.are_expected. `share`: the key's of all reads. */
+void lab_reads_seen_begin(struct lab_reads_seen *reads, const struct lab_scenario *scenario, double share,
+                          int64_t start_ns, int64_t end_ns);
+/* Adds rows with these times or, when each_ns is NULL, `count` rows that are uniform in [begin_ns, end_ns).
+ * Must be called before the lanes get them. */
+void lab_reads_seen_rows(struct lab_reads_seen *reads, const int64_t *each_ns, int64_t begin_ns,
+                         int64_t end_ns, uint64_t count);
+/* Returns false when out of memory. */
+bool lab_expect_begin(struct lab_lane *lane, const struct lab_reads_seen *reads);
 /* The arrival times of rows or, when each_ns is NULL, their expected arrival times, with equal gaps. */
 struct lab_row_times {
     const int64_t *each_ns;
@@ -186,10 +230,18 @@ struct lab_row_times {
     double gap_ns;
 };
 void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
+/* Called after `rows` rows were added to the open partition; part of lab_expect_rows(). */
+void lab_expect_follow(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
+/* BK_KIND_HASH: called after rows were added to a cell, which had cell->size.rows - rows before: one at
+ * begin_ns = end_ns, or several that are uniform in [begin_ns, end_ns). */
+void lab_expect_cell(struct lab_lane *lane, struct lab_entry *cell, int64_t begin_ns, int64_t end_ns,
+                     uint64_t rows);
 /* Called after `rows` rows were added to the open partition, with the key's state after these rows. */
 static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows)
 {
     const struct lab_entry *open = lab_open(lane);
+    if (lane->expected->is_followed)
+        lab_expect_follow(lane, times, rows);
     if (open->size.rows == rows || lane->expected->rows_left <= rows ||
         (lane->settings->strategy->kind != BK_KIND_TIME && lane->state.bucket != open->bucket))
         lab_expect_changes(lane, times, rows);

@@ -370,11 +370,10 @@ void lab_key_begin(struct lab_key *key, const struct lab_key_name *name, uint64_
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
     choose_read(key);
+    lab_reads_seen_begin(&key->expected, scenario, share, start_ns, key->worker->end_ns);
     for (size_t i = 0; i < key->worker->lane_count; i++) {
         lab_lane_begin(&key->lanes[i]);
-        if (reads->are_expected &&
-            !lab_expect_begin(&key->lanes[i], reads->kinds[LAB_READ_LATEST].rate_per_s * share * 1e-9,
-                              start_ns))
+        if (reads->are_expected && !lab_expect_begin(&key->lanes[i], &key->expected))
             key->lanes[i].tally->out_of_memory = true;
     }
 }
@@ -494,7 +493,7 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
     const struct lab_read *range = &scenario->reads.kinds[LAB_READ_RANGE];
     struct lab_horizon *horizon = &key->horizon;
     bool expires = scenario->reads.present && scenario->row_ttl_ns > 0;
-    if ((range->rate_per_s <= 0 && !expires) || from == to)
+    if ((range->rate_per_s <= 0 && !expires) || scenario->reads.are_expected || from == to)
         return;
     int64_t newest_ns = worker->times_ns[to - 1], oldest_ns = INT64_MAX;
     if (range->rate_per_s > 0)
@@ -620,6 +619,8 @@ void lab_key_rows(struct lab_key *key, size_t count, uint64_t bytes_each)
         batch.gone_before = worker->gone_before;
     }
     list_firing(worker, &batch);
+    if (worker->scenario->reads.are_expected)
+        lab_reads_seen_rows(&key->expected, worker->times_ns, 0, 0, count);
     size_t from = 0;
     while (from < count) {
         /* Process the rows up to the next read, which includes rows of its own nanosecond. */

@@ -32,6 +32,7 @@ struct lab_key {
     int64_t second_end_ns;
     uint64_t second_begin; /* number of the first row in the current second */
     struct lab_read_clock reads[LAB_READ_KINDS];
+    struct lab_reads_seen expected;
     int64_t next_read_ns; /* time of the next read; INT64_MAX: none */
     enum lab_read_kind next_read;
     struct lab_horizon horizon; /* with reads of ranges */

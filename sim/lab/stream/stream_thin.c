@@ -151,8 +151,9 @@ static void advance(struct lab_lane *lane, const struct bk_row *row)
     lane->tally->state_writes += effect.state_writes;
 }
 
-/* Passes the next rows to lab_expect_rows() with the expected times of order statistics of uniform points. */
-static void expect(struct lab_lane *lane, const struct lab_rest *rest, uint64_t rows)
+/* The expected times of the next rows, of which rest->rows come before end_ns: those of order statistics of
+ * uniform points. */
+static struct lab_row_times times_of(const struct lab_rest *rest)
 {
     const double length_ns = (double)(rest->end_ns - rest->begin_ns);
     struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
@@ -160,7 +161,7 @@ static void expect(struct lab_lane *lane, const struct lab_rest *rest, uint64_t 
         times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
         times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
     }
-    lab_expect_rows(lane, &times, rows);
+    return times;
 }
 
 /* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
@@ -212,6 +213,8 @@ static void take_increments(struct lab_lane *lane, struct lab_entry *open, struc
     lane->tally->counter_increments += count;
     if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
+    if (lane->expected != NULL && lane->expected->is_followed && rows > 0)
+        lab_expect_follow(lane, &(struct lab_row_times[]){times_of(rest)}[0], rows);
     rest->after += rows;
     rest->rows -= rows;
 }
@@ -336,15 +339,25 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         add_rows(lane, open, rows, bytes_of_next(lane->thin, &rest, rows), stretch->is_gone);
         watch(lane, open, whole, &before, &rest);
         row.sequence = lane->placement.rows - 1;
+        struct lab_rest taken = rest;
+        struct lab_row_times times = times_of(&rest);
+        if (lane->expected != NULL && !lane->thin->goes_by_time)
+            row.time_ns = times.first_ns + (int64_t)((double)(rows - 1) * times.gap_ns);
         if (fires)
             row.id = lane->thin->fires_always ? sim_random_next(&lane->thin->draws) : lane->thin->firing;
         advance(lane, &row);
         if (lane->placement.rows == route.sequence_high &&
             lab_closes_when_full(lane->settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
-        if (lane->expected != NULL)
-            expect(lane, &rest, rows);
         take(&rest, rows);
+        if (lane->expected != NULL && rest.rows > 0 && lane->state.bucket != open->bucket) {
+            /* The next row begins a partition. Until then, readers know one without rows. */
+            taken.end_ns = locate(&rest, &lane->thin->draws);
+            taken.rows = rows;
+            times = times_of(&taken);
+        }
+        if (lane->expected != NULL)
+            lab_expect_rows(lane, &times, rows);
         if (rest.rows == 0) {
             rest = later;
             later.rows = 0;
@@ -483,6 +496,12 @@ static void take_cells(struct lab_lane *lane, const struct lab_stretch *stretch)
                                    ? bytes_of_next(lane->thin, &rest, 1)
                                    : thin_bytes(lane->thin, stretch->begin_ns, stretch->end_ns, rows, &times);
         add_rows(lane, cell, rows, bytes, stretch->is_gone);
+        if (lane->expected != NULL && is_few) {
+            const int64_t time_ns = times_of(&rest).first_ns;
+            lab_expect_cell(lane, cell, time_ns, time_ns, 1);
+        } else if (lane->expected != NULL) {
+            lab_expect_cell(lane, cell, stretch->begin_ns, stretch->end_ns, rows);
+        }
         const struct cass_partition after = *store(lane, stretch, rows, bytes, &cell->disk, &cell->size);
         if (may_be_over(lane, &after, cell->first_ns, stretch)) {
             const struct cass_partition then = {after.rows - rows, after.bytes - bytes};
@@ -572,6 +591,8 @@ static int64_t gone_before(const struct lab_scenario *scenario)
 /* Adds a stretch to every lane. Returns false if the run must stop. */
 static bool lanes_stretch(struct lab_key *key, const struct lab_stretch *stretch)
 {
+    if (key->worker->scenario->reads.are_expected && stretch->rows > 0)
+        lab_reads_seen_rows(&key->expected, NULL, stretch->begin_ns, stretch->end_ns, stretch->rows);
     for (size_t i = 0; i < key->worker->lane_count; i++) {
         if (!lane_stretch(&key->lanes[i], stretch))
             return false;

@@ -111,6 +111,7 @@ static struct lab_scenario *parse(const char *text, int mode, char *message, siz
         snprintf(message, size, "the drawn scenario is refused: %s", error.text);
         return NULL;
     }
+    scenario->reads.are_expected = false;
     return scenario;
 }
 

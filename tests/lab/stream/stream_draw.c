@@ -572,7 +572,7 @@ void stream_draw_expected(uint64_t seed, char *text)
     say_plan(&draw);
     say(&draw, "}\n");
     if (chance(&draw, 30))
-        say(&draw, "  limit: %" PRIu64 "\n", spread(&draw, 1, 40));
+        say(&draw, "  all: {rate: %.6f/d}\n", (double)spread(&draw, 1000, 100000) / days);
     say_end(&draw, strategies);
 }
 

@@ -429,9 +429,10 @@ static void test_run_that_is_stopped_ends_soon(void **state)
     } cases[] = {
         {COUNTS "0,a,1000000000000\n", "strategies: [unbucketed: {}]"},
         {SIZES "0,a,1\n400000000000,a,1\n",
-         "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
+         "reads: {limit: 9, latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
         {SIZES "0,a,1\n", "start: 1970-01-01\nduration: 200y\n"
-                          "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
+                          "reads: {limit: 9, latest: {rows: 1, rate: 1000000/s}}\n"
+                          "strategies: [unbucketed: {}]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trace_file file = trace_file_plain(cases[i].csv, strlen(cases[i].csv));

@@ -177,7 +177,8 @@ static inline bool lab_range_is_before(const struct lab_scenario *scenario, int6
 
 struct lab_read_tally {
     struct lab_histogram partitions;
-    uint64_t empties, incomplete, out_of_order, scanned, cut;
+    uint64_t empties, incomplete, out_of_order, cut;
+    lab_wide scanned;
     uint64_t before; /* reads of ranges that begin before the stream: neither partitions, empties nor scanned
                         have them */
 };

@@ -293,8 +293,8 @@ struct lab_reads {
     bool present;
     struct lab_read kinds[LAB_READ_KINDS];
     uint64_t limit;    /* the most partitions that a read may query; 0: the core's limit */
-    bool are_expected; /* set by `tune`: only the distribution of partitions per read is counted, and it is
-                          computed from expected counts of reads; see lab_reads_can_be_expected() */
+    bool are_expected; /* of each kind, the expected figures are computed; otherwise reads are drawn, one by
+                          one. As lab_reads_can_be_expected(), except in tests */
 };
 
 struct lab_strategy {
@@ -497,8 +497,8 @@ bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows);
  * can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
 /* Whether the stream engine can compute the expected counts of reads instead of drawing reads
- * (lab_reads.are_expected): all reads are of the newest rows, rows arrive in order and do not expire, and no
- * reader remembers empty windows or stops early. */
+ * (lab_reads.are_expected): rows arrive in order and do not expire, settings do not change, and no reader
+ * remembers empty windows or stops early. */
 bool lab_reads_can_be_expected(const struct lab_scenario *scenario);
 
 #ifdef __cplusplus
