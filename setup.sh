@@ -10,7 +10,7 @@ set -euo pipefail
 build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libzstd-dev libbz2-dev liblzma-dev libgsl-dev
        libsqlite3-dev libcairo2-dev libpango1.0-dev libpng-dev libfyaml-dev libjansson-dev liblz4-dev libxml2-dev fonts-dejavu-core)
 # clang-format has a fixed version, because versions format slightly differently.
-test=(libcmocka-dev clang libclang-rt-dev lld clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
+test=(libcmocka-dev clang libclang-rt-dev lld tcc clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
       python3-yaml mandoc zsh fish gcovr valgrind abigail-tools debootstrap lintian python3-prometheus-client)
 fuzz=(clang libclang-rt-dev)
 packages=(dpkg-dev file gzip)

@@ -459,9 +459,16 @@ const char *bk_warning_text(enum bk_warning warning)
     return (size_t)warning < sizeof texts / sizeof *texts ? texts[warning] : "unknown warning";
 }
 
+/* Aligned as all that an agent contains; some C libraries have no max_align_t. */
+union widest {
+    long double real;
+    int64_t number;
+    void *pointer;
+};
+
 static size_t align_up(size_t size)
 {
-    size_t unit = alignof(max_align_t);
+    size_t unit = alignof(union widest);
     return (size + unit - 1) / unit * unit;
 }
 
@@ -512,7 +519,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     enum bk_status status = bk_agent_check(config);
     if (status != BK_OK)
         return status;
-    if (size < bk_agent_size(config) || (uintptr_t)memory % alignof(max_align_t) != 0)
+    if (size < bk_agent_size(config) || (uintptr_t)memory % alignof(union widest) != 0)
         return BK_ERROR_MEMORY;
     size_t needed;
     struct bk_agent *agent = memory;

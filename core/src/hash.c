@@ -398,10 +398,10 @@ static void walk_together(const uint64_t *inputs, size_t count, uint32_t buckets
                 uint64_t is_over = (draw > INT32_MAX) | (quotient >= (double)buckets);
                 uint64_t kept = is_over - 1; /* all bits, or none */
                 out[walks[i].input] = (int32_t)walks[i].next - 1;
-                walks[i].input = (walks[i].input & kept) | (next & ~kept);
+                walks[i].input = (size_t)((walks[i].input & kept) | (next & ~kept));
                 walks[i].state = (state & kept) | (inputs[next] & ~kept);
                 walks[i].next = (double)(int64_t)quotient * (double)(int64_t)(1 - is_over) + 1;
-                next += is_over;
+                next += (size_t)is_over;
             }
         }
         for (size_t i = 0; i < WALKS; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A client that leases identifiers: what it has under way, the lock around a lease, as a row of columns or as
  * a row with conditional updates, the waits between attempts, the lease itself, and checkpoints. */
-#include <assert.h>
 #include <string.h>
 
 #include "bucketing/hash.h"
@@ -47,7 +46,9 @@ struct idgen {
     uint32_t column_count;
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
 };
-static_assert(sizeof(struct idgen) <= sizeof(struct bk_idgen), "the state of a client is too large");
+enum {
+    IDGEN_FITS = 1 / (sizeof(struct idgen) <= sizeof(struct bk_idgen))
+}; /* otherwise it does not compile */
 
 static struct idgen *inside(const struct bk_idgen *client)
 {
@@ -367,7 +368,7 @@ static void take_in_hand(struct idgen *idgen)
     idgen->is_ready_due = true;
 }
 
-static void stored(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+static void last_stored(struct idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     bool is_fenced = idgen->config.lock == BK_IDGEN_LOCK_LWT;
     if (outcome->kind == BK_IDGEN_APPLIED && (is_fenced || is_in_lease(idgen, now_ns))) {
@@ -419,7 +420,7 @@ static void take_outcome(struct idgen *idgen, int64_t now_ns, const struct bk_id
         read_last(idgen, now_ns, outcome);
         break;
     case IDGEN_STORE:
-        stored(idgen, now_ns, outcome);
+        last_stored(idgen, now_ns, outcome);
         break;
     case IDGEN_RELEASE: /* a lock that could not be released expires */
         if (is_applied || outcome->kind == BK_IDGEN_NOT_APPLIED || !again(idgen))

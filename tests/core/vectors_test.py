@@ -3,6 +3,8 @@
 """The vectors of core/vectors agree with the present core, and cover its branches.
 
   vectors_test.py GENERATOR              regenerates them and compares; UPDATE_VECTORS=1 writes them
+  vectors_test.py --amalgamated          so does the core as two files (core/amalgamate.py), by each compiler that
+                                         is here, without a warning
   vectors_test.py --coverage [--print]   builds the core for gcov, runs only the vectors' cases, and compares the
                                          branches that they miss with vectors/uncovered.txt; --print shows a table
                                          and such lines
@@ -29,9 +31,9 @@ def read_folder(folder):
     return {path.name: path.read_bytes() for path in sorted(pathlib.Path(folder).glob("*.json"))}
 
 
-def compare(generator):
+def compare(*generator):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([generator, folder], check=True)
+        subprocess.run([*generator, folder], check=True)
         made, kept = read_folder(folder), read_folder(VECTORS)
     differing = sorted(name for name in made.keys() | kept.keys() if made.get(name) != kept.get(name))
     if differing and os.environ.get("UPDATE_VECTORS"):
@@ -46,6 +48,47 @@ def compare(generator):
     for text in made.values():
         json.loads(text)
     print(f"{len(made)} files, {sum(map(len, made.values())):,} bytes, as the core makes them")
+
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wundef",
+            "-Wcast-qual"]
+ARM, ARM_GCC = "/usr/aarch64-linux-gnu", "/usr/lib/gcc-cross/aarch64-linux-gnu/12"
+MACHINES = {  # what must be here, the compiler first; its options; the runner
+    "gcc": (["gcc"], ["-std=c11", "-O1"], []),
+    "gcc -m32": (["gcc", "/usr/lib/gcc/x86_64-linux-gnu/12/32"],
+                 ["-std=c17", "-m32", "-O1", "-msse2", "-mfpmath=sse"], []),
+    "tcc": (["tcc"], [], []),
+    "clang for arm64": (["clang", "ld.lld", "qemu-aarch64", ARM, ARM_GCC],
+                        ["-std=c17", "-O1", "--target=aarch64-linux-gnu", "-Wno-unused-command-line-argument",
+                         "-isystem", f"{ARM}/include", f"--sysroot={ARM}", "-static", "-fuse-ld=lld",
+                         f"-B{ARM_GCC}", f"-B{ARM}/lib", f"-L{ARM_GCC}", f"-L{ARM}/lib"], ["qemu-aarch64"]),
+}
+
+
+def amalgamated():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, ROOT / "core/amalgamate.py", folder], check=True)
+        source, program = f"{folder}/bucketing.c", f"{folder}/generator"
+        licences = {line for name in ("bucketing.c", "bucketing.h")
+                    for line in pathlib.Path(folder, name).read_text(encoding="utf-8").splitlines() if "SPDX" in line}
+        if licences != {"/* SPDX-License-Identifier: MIT"}:
+            sys.exit(f"licences of the two files: {licences}")
+        if shutil.which("g++"):
+            probe = pathlib.Path(folder, "probe.cpp")
+            probe.write_text('#include "bucketing.h"\nbk_placement place; bk_agent_stats stats; '
+                             'bk_idgen_outcome outcome;\n', encoding="utf-8")
+            subprocess.run(["g++", "-std=c++20", "-Werror", *WARNINGS, "-fsyntax-only", probe], check=True)
+        for name, (needs, options, runner) in MACHINES.items():
+            lacks = [need for need in needs if shutil.which(need) is None and not pathlib.Path(need).exists()]
+            if lacks:
+                print(f"{name}: skipped, no {', '.join(lacks)}")
+                continue
+            flags = [] if name == "tcc" else [*WARNINGS, "-ffp-contract=off"]
+            subprocess.run([needs[0], *options, *flags, "-Werror", "-c", source, "-o", f"{folder}/core.o"], check=True)
+            subprocess.run([needs[0], *options, f"-I{ROOT / 'core/include'}", *GENERATOR, f"{folder}/core.o",
+                            "-o", program], check=True)
+            compare(*runner, program)
+            print(f"{name}: the same vectors")
 
 
 def measure():
@@ -129,5 +172,7 @@ def cover():
 
 if "--coverage" in sys.argv:
     cover()
+elif "--amalgamated" in sys.argv:
+    amalgamated()
 else:
     compare(sys.argv[1])
