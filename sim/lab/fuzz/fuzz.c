@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The scenarios and the counts of a fuzzing campaign. In: the user's scenario and a seed. Kept: nothing. Out:
  * the seed's scenario, which is the user's with everything drawn that it does not say (draw.c); smaller
- * scenarios with the same failure, where each step is one cut together with everything that becomes
- * meaningless by it; which guarantee a run broke; and sums over seeds. */
+ * scenarios with the same failure, where each step is one cut; which guarantee a run broke; and sums over
+ * seeds. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -118,41 +118,37 @@ bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_s
     return make(base, seed, false, out, error);
 }
 
-bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
-                      char **out, struct sim_error *error)
+/* Writes the user's scenario with its overrides. */
+static bool write_base(const struct lab_fuzz_base *base, char **out, struct sim_error *error)
 {
-    const struct lab_fuzz_base base = {.path = DRAWN_PATH,
-                                       .text = text,
-                                       .size = strlen(text),
-                                       .overrides = overrides,
-                                       .override_count = override_count};
     struct sim_error unseen = {0};
-    struct lab_tree tree = {.path = base.path, .error = error != NULL ? error : &unseen};
+    struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
+                            .error = error != NULL ? error : &unseen};
     struct lab_node *root;
     *out = NULL;
-    bool ok = read_base(&tree, &base, &root);
+    bool ok = read_base(&tree, base, &root);
     if (ok)
         ok = (*out = lab_tree_write(root)) != NULL || sim_fail_memory(tree.error);
     lab_tree_clear(&tree);
     return ok;
 }
 
+bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
+                      char **out, struct sim_error *error)
+{
+    const struct lab_fuzz_base base = {DRAWN_PATH, text, strlen(text), overrides, override_count, 0};
+    return write_base(&base, out, error);
+}
+
 bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error)
 {
-    struct sim_error unseen = {0};
-    struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
-                            .error = error != NULL ? error : &unseen};
-    struct lab_node *root;
+    char *text;
     *out = 0;
-    bool ok = read_base(&tree, base, &root);
-    char *text = ok ? lab_tree_write(root) : NULL;
-    if (text != NULL)
-        *out = sim_digest_chain(bk_murmur3_128(text, strlen(text), 0).h1, base->held);
-    else if (ok)
-        ok = sim_fail_memory(tree.error);
+    if (!write_base(base, &text, error))
+        return false;
+    *out = sim_digest_chain(bk_murmur3_128(text, strlen(text), 0).h1, base->held);
     free(text);
-    lab_tree_clear(&tree);
-    return ok;
+    return true;
 }
 
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
@@ -200,49 +196,29 @@ static void remove_child(struct lab_node *parent, const struct lab_node *child)
     }
 }
 
-/* Keeps only the elements [begin, end) of a list or, if is_kept is false, removes these elements. */
-static void keep_range(struct lab_node *list, size_t begin, size_t end, bool is_kept)
-{
-    size_t index = 0;
-    for (struct lab_node *item = list->first, *next; item != NULL; item = next, index++) {
-        next = item->next;
-        if ((index >= begin && index < end) != is_kept)
-            remove_child(list, item);
-    }
-}
-
 /* The first element of a list; NULL when there is no list. */
 static struct lab_node *first_of(const struct lab_node *list)
 {
     return list != NULL && list->kind == LAB_NODE_LIST ? list->first : NULL;
 }
 
-static size_t count_of(const struct lab_node *list)
+/* Removes all elements, then halves and quarters of them, then single ones. */
+static void cut_list(struct cutter *cutter, struct lab_node *list)
 {
-    return first_of(list) == NULL ? 0 : list->count;
-}
-
-static void cut_strategies(struct cutter *cutter, struct lab_node *list)
-{
-    size_t count = count_of(list);
-    for (size_t i = 0; count > 1 && i < count; i++) {
-        if (is_due(cutter)) {
-            keep_range(list, i, i + 1, true);
-            return;
-        }
-    }
-}
-
-/* Removes all faults, then halves and quarters of them, then single ones. */
-static void cut_faults(struct cutter *cutter, struct lab_node *list)
-{
-    size_t count = count_of(list);
+    size_t count = first_of(list) == NULL ? 0 : list->count;
     for (size_t size = count; size > 0; size = size > 4 ? size / 2 : size > 1 ? 1 : 0) {
         for (size_t begin = 0; begin < count; begin += size) {
-            if (is_due(cutter)) {
-                keep_range(list, begin, begin + size, false);
-                return;
+            if (!is_due(cutter))
+                continue;
+            struct lab_node *item = list->first;
+            for (size_t i = 0; i < begin; i++)
+                item = item->next;
+            for (size_t i = begin; i < begin + size && item != NULL; i++) {
+                struct lab_node *next = item->next;
+                remove_child(list, item);
+                item = next;
             }
+            return;
         }
     }
 }
@@ -373,59 +349,12 @@ static void cut_mapping(struct cutter *cutter, struct lab_node *mapping)
 static void cut_something(struct cutter *cutter)
 {
     struct lab_node *root = cutter->root;
-    cut_strategies(cutter, find(root, "strategies"));
-    /* Early, since all later tests then take less time. */
+    /* What takes time goes early. A fault may refer to an agent, a node or a time that would be cut later. */
+    cut_list(cutter, find(root, "strategies"));
+    cut_list(cutter, find(root, "faults"));
     if (find(root, "duration") != NULL)
         lower_span(cutter, find(root, "duration"), 0);
-    cut_faults(cutter, find(root, "faults"));
     cut_mapping(cutter, root);
-}
-
-/* Whether a place such as "agent 3" does not exist, because there are fewer agents. */
-static bool is_place_beyond(const struct lab_node *place, const char *kind, uint64_t count)
-{
-    uint64_t index;
-    size_t length = strlen(kind);
-    return is_scalar(place) && strncmp(place->text, kind, length) == 0 &&
-           lab_quantity_whole(place->text + length, &index) == NULL && index >= count;
-}
-
-static bool has_meaning(const struct lab_node *fault, uint64_t agents, uint64_t nodes, uint64_t keys,
-                        int64_t duration_ns)
-{
-    const struct lab_node *settings = settings_of(fault);
-    const struct lab_node *between = find(settings, "between");
-    uint64_t index;
-    int64_t at_ns;
-    if (span_of(find(settings, "at"), &at_ns) && at_ns >= duration_ns)
-        return false;
-    if (whole_of(find(settings, "agent"), &index) && index >= agents)
-        return false;
-    if (whole_of(find(settings, "node"), &index) && index >= nodes)
-        return false;
-    if (whole_of(find(settings, "key"), &index) && index >= keys)
-        return false;
-    for (const struct lab_node *place = first_of(between); place != NULL; place = place->next) {
-        if (is_place_beyond(place, "agent ", agents) || is_place_beyond(place, "node ", nodes))
-            return false;
-    }
-    return true;
-}
-
-static void drop_meaningless(struct lab_node *root)
-{
-    struct lab_node *faults = find(root, "faults");
-    uint64_t agent_count = UINT64_MAX, node_count = UINT64_MAX, key_count = UINT64_MAX;
-    int64_t duration_ns = INT64_MAX;
-    whole_of(find(find(root, "agents"), "count"), &agent_count);
-    whole_of(find(find(root, "keys"), "count"), &key_count);
-    whole_of(find(find(root, "cluster"), "nodes"), &node_count);
-    span_of(find(root, "duration"), &duration_ns);
-    for (struct lab_node *item = first_of(faults), *next; item != NULL; item = next) {
-        next = item->next;
-        if (!has_meaning(item, agent_count, node_count, key_count, duration_ns))
-            remove_child(faults, item);
-    }
 }
 
 /* Makes the cut with this number; *out is NULL when there are fewer cuts. */
@@ -437,8 +366,6 @@ static bool cut(const char *text, size_t number, char **out, struct sim_error *e
     bool ok = lab_root_read(&cutter.tree, text, strlen(text), NULL, 0, &cutter.root);
     if (ok) {
         cut_something(&cutter);
-        if (cutter.is_made)
-            drop_meaningless(cutter.root);
         ok = found.class == SIM_ERROR_NONE;
         if (ok && cutter.is_made)
             ok = (*out = lab_tree_write(cutter.root)) != NULL || sim_fail_memory(&found);
