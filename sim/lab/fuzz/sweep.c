@@ -4,7 +4,6 @@
 #include "kernel/grow.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,14 @@
 
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
-#include "kernel/file.h"
 #include "kernel/text.h"
+#include "lab/context.h"
 #include "lab/fields.h"
 #include "lab/quantity.h"
 #include "lab/result.h"
 #include "lab/run.h"
 #include "workload/trace.h"
 
-#define BLOCK_SIZE 65536
 #define SHOWN_SIZE 200 /* size of a point's settings in a message */
 
 /* State while a sweep is made from the tree of its section. */
@@ -56,17 +54,8 @@ static bool fail_without_section(struct build *build)
 static bool read_section(struct build *build, struct lab_node **root)
 {
     struct lab_tree *tree = &build->reader.tree;
-    struct lab_writer writer = {0};
-    for (size_t i = 0; i < build->override_count; i++) {
-        const struct lab_place place = {build->overrides[i].text, 0, 0};
-        if (strpbrk(place.argument, "\r\n") != NULL)
-            return free(writer.text),
-                   lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
-        lab_writer_add(&writer, "%s\n", place.argument);
-    }
-    build->sweep->overrides = lab_writer_take(&writer);
-    if (build->sweep->overrides == NULL)
-        return sim_fail_memory(tree->error);
+    if (!lab_overrides_join(tree, build->overrides, build->override_count, &build->sweep->overrides))
+        return false;
     if (!lab_root_read(tree, build->sweep->text, build->sweep->text_size, build->overrides,
                        build->override_count, root))
         return false;
@@ -184,38 +173,19 @@ static bool number_jobs(struct build *build)
     return true;
 }
 
-/* Reads a file unless it was read before, and appends its digest. */
+/* Reads a file, and appends its digest. */
 static bool read_file(struct build *build, const char *path)
 {
     struct lab_sweep *sweep = build->sweep;
     struct sim_error *error = build->reader.tree.error;
-    size_t count = sweep->file_count + 1;
-    uint64_t digest = 0;
-    char *name = NULL, *block = malloc(BLOCK_SIZE);
-    if (block == NULL || !sim_grow(&build->digests, &build->digest_capacity, count, sizeof *build->digests) ||
-        !sim_grow(&sweep->files, &build->file_capacity, count, sizeof *sweep->files) ||
-        (name = sim_text_copy(path)) == NULL) {
-        free(block);
+    size_t at = sweep->file_count;
+    if (!sim_grow(&build->digests, &build->digest_capacity, at + 1, sizeof *build->digests) ||
+        !sim_grow(&sweep->files, &build->file_capacity, at + 1, sizeof *sweep->files) ||
+        (sweep->files[at] = sim_text_copy(path)) == NULL)
         return sim_fail_memory(error);
-    }
-    int problem;
-    char why[SIM_REASON_SIZE];
-    FILE *file = sim_input_stream(path, &problem);
-    errno = 0;
-    for (size_t size; file != NULL && (size = fread(block, 1, BLOCK_SIZE, file)) > 0;)
-        digest = sim_digest_chain(digest, bk_murmur3_128(block, size, 0).h1 + size);
-    bool is_read = file != NULL && !ferror(file);
-    problem = file != NULL ? errno : problem;
-    if (file != NULL)
-        fclose(file);
-    free(block);
-    build->digests[sweep->file_count] = digest;
-    sweep->files[sweep->file_count++] = name;
-    if (!is_read)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the file cannot be read: %s; check its name and its permissions", path,
-                        sim_input_reason(problem, why, sizeof why));
-    return true;
+    sweep->file_count++;
+    build->digests[at] = 0;
+    return lab_source_digest(path, &build->digests[at], error);
 }
 
 static void digest_add(struct lab_sweep *sweep, uint64_t part)

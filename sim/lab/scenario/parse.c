@@ -160,21 +160,20 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     return true;
 }
 
-static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
-                           size_t override_count)
+bool lab_overrides_join(struct lab_tree *tree, const struct lab_override *overrides, size_t count, char **out)
 {
     struct lab_writer joined = {0};
-    for (size_t i = 0; i < override_count; i++) {
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) {
         const struct lab_place place = {overrides[i].text, 0, 0};
         if (strpbrk(overrides[i].text, "\r\n") != NULL) {
             free(joined.text);
-            return lab_fail_at(&reader->tree, &place,
-                               "a line break in it; write lists and mappings in brackets");
+            return lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
         }
         lab_writer_add(&joined, "%s\n", overrides[i].text);
     }
-    reader->scenario->overrides = lab_writer_take(&joined);
-    return reader->scenario->overrides != NULL || sim_fail_memory(reader->tree.error);
+    *out = lab_writer_take(&joined);
+    return *out != NULL || sim_fail_memory(tree->error);
 }
 
 /* root: NULL, or the text as a tree, which may have been changed. */
@@ -188,7 +187,7 @@ static bool make(struct lab_reader *reader, const char *path, const char *text, 
         return sim_fail_memory(reader->tree.error);
     bool ok = set_defaults(reader, path, text, size) &&
               (root != NULL || lab_root_read(&reader->tree, text, size, overrides, override_count, &root)) &&
-              join_overrides(reader, overrides, override_count) &&
+              lab_overrides_join(&reader->tree, overrides, override_count, &scenario->overrides) &&
               lab_table_read(reader, &lab_scenario_table, root, scenario) && complete(reader, root);
     if (!ok) {
         lab_scenario_destroy(scenario);

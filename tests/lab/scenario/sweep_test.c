@@ -192,7 +192,7 @@ static void check_file(const char *section, const char *head, const char *line)
     struct sim_error error = {0};
     assert_false(lab_sweep_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &sweep, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
-    assert_non_null(strstr(error.text, "a.csv: the file cannot be read: No such file"));
+    assert_non_null(strstr(error.text, "a.csv: cannot be opened (No such file"));
     rmdir(folder);
 }
 

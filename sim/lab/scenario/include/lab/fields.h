@@ -363,6 +363,9 @@ bool lab_judged_complete(struct lab_reader *reader, const struct lab_node *root)
 /* sweep_section.c: checks the form of `sweep`, which single runs ignore; stores nothing. */
 lab_field_reader lab_read_sweep;
 
+/* The --set arguments as one text with a line for each; *out is malloc'ed. */
+bool lab_overrides_join(struct lab_tree *tree, const struct lab_override *overrides, size_t count,
+                        char **out);
 /* tree_write.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 
