@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,9 +213,6 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
     if (!next_full(file, &line, &more))
         return false;
     at = line;
-    if (more && (observed_begins(line, "SSTables per Read") || observed_begins(line, "Offset ")))
-        return FAIL(file, "cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as "
-                          "'nodetool cfhistograms' of 2.1 prints them, or a CSV of key,size");
     is_fine = more && take(&at, "Percentile");
     for (size_t i = 1; is_fine && i <= HISTOGRAM_COLUMNS; i++) {
         size_t found = 0;
@@ -293,6 +291,24 @@ static bool read_row(struct observed_file *file, size_t row, size_t size_column)
     return observed_whole(file, "Partition Size", words[size_column], &file->out->points[row_points[row]]);
 }
 
+/* Parses an amount of bytes such as 1234, 1234 bytes, 105.426MiB or 1.2 KiB; what follows is ignored. */
+static bool read_amount(struct observed_file *file, struct trace_span text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char copy[64], *end;
+    snprintf(copy, sizeof copy, "%.*s", (int)(text.end - text.begin), text.begin);
+    for (char *at = copy; *at != '\0'; at++)
+        *at = *at == ',' ? '.' : *at;
+    double amount = strtod(copy, &end);
+    const char *unit = end == copy ? NULL : strchr(units, *(end += strspn(end, " ")) & ~0x20);
+    if (unit != NULL && *unit != '\0')
+        amount = ldexp(amount, 10 * (int)(unit - units + 1));
+    if (end == copy || amount < 0 || amount > (double)OBSERVED_SIZE_MAX)
+        return FAIL(file, "'%s' is not a size in bytes; save the output again", observed_show(text).text);
+    *out = (uint64_t)amount;
+    return true;
+}
+
 static bool check_order(struct observed_file *file)
 {
     const uint64_t *points = file->out->points;
@@ -361,12 +377,187 @@ static bool observed_percentiles_read(struct observed_file *file, struct trace_s
                : FAIL(file, "no table in it; give the output of 'nodetool tablehistograms'");
 }
 
+/* Reads what tells the sizes of a table's partitions line by line: the histograms of cfhistograms before
+ * Cassandra 2.1 and of sstablemetadata, whose buckets become the seven points, and tablestats, which has the
+ * largest size alone. */
+
+#define BUCKETS_MAX 200
+
+struct figures {
+    struct observed_file *file;
+    char keyspace[128];
+    bool is_wanted, is_found;
+    int column; /* of the counts, in a table of buckets; 0: there is none */
+    struct {
+        uint64_t bound, count;
+    } buckets[BUCKETS_MAX];
+    size_t bucket_count;
+    uint64_t largest;
+};
+
+static bool take_bucket(struct figures *figures, uint64_t bound, uint64_t count)
+{
+    size_t at = 0;
+    while (at < figures->bucket_count && figures->buckets[at].bound < bound)
+        at++;
+    if (count == 0 || !figures->is_wanted)
+        return true;
+    if (at == figures->bucket_count || figures->buckets[at].bound != bound) {
+        if (figures->bucket_count == BUCKETS_MAX)
+            return FAIL(figures->file, "more than %d sizes; save the output again", BUCKETS_MAX);
+        memmove(&figures->buckets[at + 1], &figures->buckets[at],
+                (figures->bucket_count++ - at) * sizeof figures->buckets[0]);
+        figures->buckets[at].bound = bound;
+        figures->buckets[at].count = 0;
+    }
+    figures->buckets[at].count += count;
+    return true;
+}
+
+/* The bounds grow by a fifth, so the smallest partition is above five sixths of its bucket's. */
+static void set_points(const struct figures *figures, struct wl_observed *out)
+{
+    static const double shares[] = {
+        [WL_OBSERVED_P50] = 0.5,  [WL_OBSERVED_P75] = 0.75, [WL_OBSERVED_P95] = 0.95,
+        [WL_OBSERVED_P98] = 0.98, [WL_OBSERVED_P99] = 0.99, [WL_OBSERVED_MAX] = 1};
+    uint64_t all = 0;
+    for (size_t i = 0; i < figures->bucket_count; i++)
+        all += figures->buckets[i].count;
+    out->points[WL_OBSERVED_MIN] = figures->buckets[0].bound * 5 / 6;
+    for (enum wl_observed_point point = WL_OBSERVED_P50; point < WL_OBSERVED_POINTS; point++) {
+        uint64_t sum = 0;
+        size_t i = 0;
+        while ((double)(sum += figures->buckets[i].count) < shares[point] * (double)all)
+            i++;
+        out->points[point] = figures->buckets[i].bound;
+    }
+}
+
+static bool begin_table(struct figures *figures, const char *name, size_t size)
+{
+    figures->column = 0;
+    return observed_table(figures->file, name, size, &figures->is_wanted);
+}
+
+/* A line of a table of buckets: bound and counts, with words and signs around them. */
+static bool take_row(struct figures *figures, struct trace_span line)
+{
+    uint64_t numbers[FIGURES_SIZE + 1];
+    int count = 0;
+    for (const char *at = line.begin; at < line.end && count <= FIGURES_SIZE; at++) {
+        struct trace_span digits = {at, at};
+        while (digits.end < line.end && *digits.end >= '0' && *digits.end <= '9')
+            digits.end++;
+        if (*at == '(') /* 35425 (34.6 KiB) | 1 (  0) */
+            at = memchr(at, ')', (size_t)(line.end - at)) == NULL ? line.end - 1
+                                                                  : memchr(at, ')', (size_t)(line.end - at));
+        else if (trace_whole(digits, &numbers[count]))
+            count++;
+        at = digits.end > at ? digits.end - 1 : at;
+    }
+    if (count > figures->column)
+        return take_bucket(figures, numbers[0], numbers[figures->column]);
+    figures->column = 0; /* the table is over */
+    return true;
+}
+
+static bool take_figure(struct figures *figures, struct trace_span line)
+{
+    static const char *const tables[] = {"Table: ", "Table (index): ", "Column Family: "};
+    static const char *const largest[] = {"Compacted partition maximum bytes: ",
+                                          "Compacted row maximum size: "};
+    static const struct {
+        const char *begin;
+        int column; /* of the counts */
+    } headings[] = {{"Partition Size", 1}, {"Row Size", 1}, {"Row sizes", 1},
+                    {"Size (bytes)", 1},   {"Count ", 1},   {"Offset ", 4}};
+    char name[256];
+    size_t size;
+    uint64_t bytes;
+    if (title_of(line, name, sizeof name, &size))
+        return begin_table(figures, name, size);
+    if (observed_begins(line, "SSTable: ") && figures->file->tables.count == 0)
+        return begin_table(figures, "", 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct trace_span rest = line;
+        if (take(&rest, tables[i])) {
+            rest = trace_trim(rest.begin, rest.end);
+            size = (size_t)snprintf(name, sizeof name, "%s.%.*s", figures->keyspace,
+                                    (int)(rest.end - rest.begin), rest.begin);
+            return begin_table(figures, name, size < sizeof name ? size : sizeof name - 1);
+        }
+    }
+    if (observed_begins(line, "Keyspace")) {
+        const char *colon = memchr(line.begin, ':', (size_t)(line.end - line.begin));
+        struct trace_span rest = trace_trim(colon == NULL ? line.end : colon + 1, line.end);
+        snprintf(figures->keyspace, sizeof figures->keyspace, "%.*s", (int)(rest.end - rest.begin),
+                 rest.begin);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct trace_span rest = line;
+        if (!take(&rest, largest[i]))
+            continue;
+        if (!read_amount(figures->file, trace_trim(rest.begin, rest.end), &bytes))
+            return false;
+        figures->is_found = figures->is_found || figures->is_wanted;
+        figures->largest = figures->is_wanted ? bytes : figures->largest;
+    }
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+        if (observed_begins(line, headings[i].begin)) {
+            figures->column = headings[i].column;
+            return true;
+        }
+    }
+    bool is_row = line.begin < line.end && *line.begin >= '0' && *line.begin <= '9';
+    if (is_row && figures->column > 0)
+        return take_row(figures, line);
+    figures->column = 0;
+    return true;
+}
+
+static bool put_largest(struct figures *figures)
+{
+    struct wl_observed *out = figures->file->out;
+    out->format = WL_OBSERVED_LARGEST;
+    out->partitions = calloc(1, sizeof *out->partitions);
+    if (out->partitions == NULL)
+        return sim_fail_memory(figures->file->error);
+    out->partitions[out->partition_count++].bytes = figures->largest;
+    out->pieces = 1;
+    out->largest_bytes = (struct wl_observed_largest){.key = "(not named)", .size = figures->largest};
+    return true;
+}
+
+static bool observed_figures_read(struct observed_file *file, struct trace_span first)
+{
+    struct figures figures = {.file = file};
+    struct trace_span line = trace_trim(first.begin, first.end);
+    for (bool more = true; more;) {
+        if (!take_figure(&figures, line) || !observed_next(file, &line, &more))
+            return false;
+        line = more ? trace_trim(line.begin, line.end) : line;
+    }
+    file->out->format = WL_OBSERVED_PERCENTILES;
+    if (figures.bucket_count > 0)
+        set_points(&figures, file->out);
+    else if (figures.largest > 0)
+        return put_largest(&figures);
+    if (figures.bucket_count == 0 && file->wanted != NULL && file->tables.count > 0 && !figures.is_found)
+        return observed_fail_table(file);
+    return figures.bucket_count > 0 ||
+           FAIL(file,
+                "no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first");
+}
+
 /* Reads the CSV of sstablepartitions, or rows of ScyllaDB's system.large_partitions, as CSV or with bars as
  * cqlsh prints them. The header names the columns, and later versions may add some. Only the key is quoted,
  * and its contents are not escaped (a key with a space has a second pair of quotes), so the key ends at the
  * first quote after which the other columns follow. */
 
 #define COLUMNS_MAX    64
+#define COUNT(array)   (sizeof(array) / sizeof *(array))
+#define LOG_WRITING    "Writing large partition "
+#define LOG_COMPACTING "Compacting large "
 #define TABLE_SIZE_MAX 512
 
 enum column {
@@ -421,7 +612,10 @@ struct csv {
     int places[COLUMNS];            /* -1: there is none */
     uint64_t foreign;               /* bit j: column j is in neither */
     struct trace_span foreign_name; /* of the first one */
-    char delimiter;                 /* a comma or a bar */
+    char delimiter;  /* a comma or a bar; 0: lines of a log, or of sstablepartitions without --csv */
+    char title[256]; /* of those: the sstable that is being listed */
+    uint64_t all;    /* and the number of all partitions, listed or not */
+    bool is_log;
     struct trace_span fields[COLUMNS_MAX];
     struct trace_keys keys, sstables;
     uint32_t *sstable_of; /* the sstable of each partition's last piece */
@@ -743,6 +937,70 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
                 observed_show(csv->foreign_name).text);
 }
 
+/* Lines that name a partition: of sstablepartitions, and of the logs of Cassandra and ScyllaDB. */
+static const char *const line_forms[] = {
+    "Partition: '{key}' ({keyBinary}) {live}, size: {size}, rows: {rowCount}, {version}",
+    "Partition: '{key}' ({keyBinary}) {live}, size: {size}",
+    "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size}) to {generation}",
+    "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size} to {generation}",
+    "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size})",
+    "{live}" LOG_WRITING "{keyspace}/{table}: ({size}) to {generation}",
+    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size}) incrementally"};
+
+static bool take_named(void *target, struct trace_span name, struct trace_span field)
+{
+    struct csv *csv = target;
+    enum column column = column_of(name);
+    if (column < COLUMNS)
+        csv->fields[column] = field;
+    return true;
+}
+
+/* Sets the fields from a line; *is_row is false when it names no partition. */
+static bool read_form(struct csv *csv, struct trace_span line, bool *is_row)
+{
+    struct trace_span words[3];
+    size_t i = 0;
+    line = trace_trim(line.begin, line.end);
+    *is_row = false;
+    if (take(&line, "Processing ")) {
+        snprintf(csv->title, sizeof csv->title, "%.*s", (int)(line.end - line.begin), line.begin);
+        return true;
+    }
+    if (split_words(line, words, 3) == 2 && observed_is(words[0], "count")) {
+        uint64_t count;
+        csv->all += trace_whole(words[1], &count) ? count : 0;
+        return true;
+    }
+    for (; i < sizeof line_forms / sizeof *line_forms && !*is_row; i++) {
+        for (enum column column = 0; column < COLUMNS; column++) {
+            csv->fields[column] = (struct trace_span){NULL, NULL};
+            csv->places[column] = (int)column;
+        }
+        *is_row = csv_split_line(line_forms[i], line.begin, line.end, take_named, csv);
+    }
+    if (!*is_row)
+        return true;
+    csv->is_log = i > 2;
+    csv->places[DIRECTORY] = csv->places[SNAPSHOT] = csv->places[BACKUP] = csv->places[INDEX] = -1;
+    csv->column_count = COLUMNS;
+    if (csv->is_log) {
+        csv->places[KEY_BINARY] = csv->places[ROWS] = -1;
+        if (csv->fields[KEY].begin == csv->fields[KEY].end)
+            csv->fields[KEY] = csv->fields[GENERATION];
+        csv->file->out->format = WL_OBSERVED_LARGEST;
+        return true;
+    }
+    const size_t point = strcspn(csv->title, "."), table = strcspn(csv->title + point, "- ");
+    const bool is_named = csv->title[point] == '.';
+    csv->fields[GENERATION] = (struct trace_span){csv->title, csv->title + strlen(csv->title)};
+    csv->fields[KEYSPACE] = (struct trace_span){csv->title, csv->title + (is_named ? point : 0)};
+    csv->fields[TABLE] =
+        (struct trace_span){csv->title + point + is_named, csv->title + point + (is_named ? table : 0)};
+    csv->places[ROWS] = csv->fields[ROWS].begin == NULL ? -1 : (int)ROWS;
+    return true;
+}
+
 static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
 {
     struct wl_observed *out = csv->file->out;
@@ -753,9 +1011,11 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
     bool is_new = partition == out->partition_count;
     if (is_new)
         out->partitions[out->partition_count++] = (struct wl_observed_partition){0};
-    if (!check_twice(csv, partition, is_new))
+    if (!csv->is_log && !check_twice(csv, partition, is_new))
         return false;
     struct wl_observed_partition *sum = &out->partitions[partition];
+    if (csv->is_log) /* each compaction writes a partition again: its size is the largest of them */
+        bytes = bytes > sum->bytes ? bytes - sum->bytes : 0;
     if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
         return FAIL(csv->file, "the pieces of this partition add up to more than 2^63; check the line");
     sum->bytes += bytes;
@@ -774,7 +1034,20 @@ static bool read_line(struct csv *csv, struct trace_span line)
     struct observed_file *file = csv->file;
     size_t header_size = (size_t)(csv->header.end - csv->header.begin);
     uint64_t bytes, rows = 0;
-    bool is_wanted;
+    bool is_wanted, is_row;
+    if (csv->delimiter == '\0') {
+        if (!read_form(csv, line, &is_row))
+            return false;
+        if (!is_row)
+            return true;
+        if (!check_table(csv, &is_wanted))
+            return false;
+        return !is_wanted ||
+               (read_amount(file, field_of(csv, SIZE), &bytes) &&
+                (csv->places[ROWS] < 0 || observed_whole(file, "rows", field_of(csv, ROWS), &rows)) &&
+                (bytes > 0 || FAIL(file, "size is 0, and a partition takes at least a byte")) &&
+                add_piece(csv, bytes, rows));
+    }
     /* Between rows and after them cqlsh prints a rule, empty lines, "(2 rows)", "---MORE---", and its prompt.
      */
     if (memchr(line.begin, csv->delimiter, (size_t)(line.end - line.begin)) == NULL && csv->delimiter == '|')
@@ -810,6 +1083,8 @@ static bool read_lines(struct csv *csv)
         return false;
     if (!out->has_rows)
         out->largest_bytes = csv->largest_any;
+    if (csv->all > out->pieces) /* only those above a threshold are listed */
+        out->format = WL_OBSERVED_LARGEST;
     if (out->partition_count > 0)
         return true;
     if (file->wanted != NULL && file->tables.count > 0)
@@ -819,10 +1094,11 @@ static bool read_lines(struct csv *csv)
 }
 
 /* Each takes the first line that is not empty, which has been read, and reads the rest of the file. */
-static bool observed_partitions_read(struct observed_file *file, struct trace_span header)
+static bool observed_partitions_read(struct observed_file *file, bool is_form, struct trace_span header)
 {
     struct csv csv = {.file = file};
-    bool is_fine = read_header(&csv, header) && read_lines(&csv);
+    bool is_fine =
+        is_form ? read_line(&csv, header) && read_lines(&csv) : read_header(&csv, header) && read_lines(&csv);
     trace_keys_free(&csv.keys);
     trace_keys_free(&csv.sstables);
     free(csv.sstable_of);
@@ -857,11 +1133,7 @@ static bool check_foreign(struct observed_file *file, struct trace_span line)
         {"timestamp_ms,", "a trace of rows, which goes under 'trace'"},
         {"label,state,unit,", "what 'bucketlab export' writes"},
         {"label,metric,", "what 'bucketlab export --metrics' writes"},
-        {"Processing ", "sstablepartitions without --csv"},
-        {"Total number of tables", "nodetool tablestats"},
-        {"Keyspace", "nodetool tablestats"},
         {"proxy histograms", "nodetool proxyhistograms"},
-        {"SSTable:", "sstablemetadata"},
         {"name:", "a scenario"},
         {"SQLite format 3", "a database"},
         {"{", "JSON"},
@@ -877,16 +1149,45 @@ static bool check_foreign(struct observed_file *file, struct trace_span line)
     return true;
 }
 
+/* Whether the first part of the file has one of these texts. */
+static bool has_text(struct observed_file *file, const char *const *texts, size_t count)
+{
+    size_t size;
+    const char *bytes = trace_reader_peek(&file->reader, &size);
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(texts[i]);
+        const char *at = bytes;
+        while ((at = memchr(at, texts[i][0], (size_t)(bytes + size - at))) != NULL &&
+               (size_t)(bytes + size - at) >= length) {
+            if (memcmp(at++, texts[i], length) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool read_file(struct observed_file *file, enum wl_observed_format format)
 {
+    static const char *const logs[] = {LOG_WRITING, LOG_COMPACTING "row ", LOG_COMPACTING "partition "};
+    static const char *const figures[] = {"Compacted partition maximum bytes", "Compacted row maximum size",
+                                          "\nSSTables per Read", "\nOffset "};
     struct trace_span line;
-    if (!first_line(file, &line) || !check_foreign(file, line))
+    bool is_form = format != WL_OBSERVED_PERCENTILES && has_text(file, logs, COUNT(logs));
+    bool has_figures =
+        format != WL_OBSERVED_PARTITIONS && !is_form && has_text(file, figures, COUNT(figures));
+    if (!first_line(file, &line))
         return false;
+    is_form = is_form || (format != WL_OBSERVED_PERCENTILES && observed_begins(line, "Processing "));
+    has_figures = has_figures || observed_begins(line, "SSTable: ");
+    if (!is_form && !has_figures && !check_foreign(file, line))
+        return false;
+    if (has_figures && !looks_like_csv(line))
+        return observed_figures_read(file, line);
     if (format == WL_OBSERVED_AUTO)
-        format = looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
+        format = is_form || looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
     file->out->format = format;
     return format == WL_OBSERVED_PERCENTILES ? observed_percentiles_read(file, line)
-                                             : observed_partitions_read(file, line);
+                                             : observed_partitions_read(file, is_form, line);
 }
 
 bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,

@@ -226,10 +226,7 @@ static const char *end_of_field(const struct form *form, const char *at, const c
     return is_last ? end : NULL;
 }
 
-/* Splits a line by a form; `take` may be NULL. Returns whether the line has the form. */
-static bool split_line(const char *line_form, const char *at, const char *end,
-                       bool (*take)(void *target, const struct form *form, struct trace_span field),
-                       void *target)
+bool csv_split_line(const char *line_form, const char *at, const char *end, csv_taker *take, void *target)
 {
     struct form form = {.at = line_form};
     bool has_rest = true;
@@ -241,29 +238,30 @@ static bool split_line(const char *line_form, const char *at, const char *end,
             continue;
         }
         const char *stop = has_rest ? end_of_field(&form, at, end) : end;
-        if (stop == NULL || !take(target, &form, trace_trim(at, stop)))
+        if (stop == NULL ||
+            !take(target, (struct trace_span){form.name, form.name + form.name_size}, trace_trim(at, stop)))
             return false;
         at = stop;
     }
     return at == end;
 }
 
-static bool take_field(void *target, const struct form *form, struct trace_span field)
+static bool take_field(void *target, struct trace_span name, struct trace_span field)
 {
     struct csv_buffer *fields = &((struct parse *)target)->csv->fields;
     struct sim_error ignored;
     size_t size = (size_t)(field.end - field.begin);
     memcpy(fields->bytes + fields->size, field.begin, size);
-    if (size == 1 && *field.begin == '-' && memcmp(form->name, "bytes", 5) == 0)
+    if (size == 1 && *field.begin == '-' && memcmp(name.begin, "bytes", 5) == 0)
         fields->bytes[fields->size] = '0'; /* a web server that sent none */
     fields->size += size;
     return end_field(target, &ignored);
 }
 
-static bool has_time(void *target, const struct form *form, struct trace_span field)
+static bool has_time(void *target, struct trace_span name, struct trace_span field)
 {
     const size_t size = (size_t)(field.end - field.begin);
-    if (form->name_size == 4 && memcmp(form->name, "time", 4) == 0)
+    if (name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0)
         *(bool *)target = trace_time_kind(field.begin, size) >= WL_TIME_WORDS ||
                           trace_time_kind(field.begin, size) == WL_TIME_ISO ||
                           trace_time_lacks_year(field.begin, size);
@@ -280,7 +278,7 @@ const char *csv_line_of(const char *bytes, size_t size)
         for (; lines < LINES && (end = memchr(at, '\n', (size_t)(bytes + size - at))) != NULL;
              at = end + 1, lines++) {
             bool is_timed = false;
-            if (!split_line(forms[i], at, end - (end > at && end[-1] == '\r'), has_time, &is_timed) ||
+            if (!csv_split_line(forms[i], at, end - (end > at && end[-1] == '\r'), has_time, &is_timed) ||
                 !is_timed)
                 break;
         }
@@ -316,7 +314,7 @@ static bool read_record(struct parse *parse, char *line, size_t size, struct sim
     if (csv->dialect.is_pasted)
         return take_pasted(parse, line, size, error);
     if (csv->dialect.line != NULL)
-        return split_line(csv->dialect.line, line, line + size, take_field, parse) ||
+        return csv_split_line(csv->dialect.line, line, line + size, take_field, parse) ||
                trace_fail(
                    csv->reader.path, csv->reader.line, error,
                    "the line has not the form %s; remove it, or give another form by 'line' under trace",

@@ -139,6 +139,10 @@ struct wl_csv {
  * occurs most often in the first line, unless it is given, and the escape of quotes under which more records
  * are whole. */
 bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error);
+/* Splits a line by a form of wl_trace_line_is(), and passes the name and the text of each field to `take`.
+ * Returns whether the line has the form. */
+typedef bool csv_taker(void *target, struct trace_span name, struct trace_span field);
+bool csv_split_line(const char *form, const char *begin, const char *end, csv_taker *take, void *target);
 /* The names in the form of a log's lines, as a record; its texts are in the reader's buffer of fields. */
 bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error);
 /* The form that the first lines of a file have, of a log whose times are known; NULL: none. */

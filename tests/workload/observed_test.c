@@ -328,6 +328,63 @@ struct broken {
     const char *text, *table, *error; /* after the file's name */
 };
 
+#define TABLESTATS                                                                                           \
+    "Keyspace : chat\n\tRead Count: 0\n\t\tTable: a\n\t\tCompacted partition minimum bytes: 9\n"             \
+    "\t\tCompacted partition maximum bytes: 545791\n\n\t\tTable: b\n"
+
+/* What the tools print for people: texts of partitions, lines of logs, histograms. */
+static void test_texts_for_people_are_read(void **state)
+{
+    static const struct {
+        const char *text, *table;
+        enum wl_observed_format format;
+        uint64_t count, bytes, rows; /* of the largest; of percentiles p50 and max */
+    } cases[] = {
+        {"Processing chat.a-1 #1 (big-nb) (1 KiB uncompressed)\n  Partition: '0' (00) live, size: 1.5 KiB, "
+         "rows: 2, "
+         "cells: 2, x\n  Partition: '1' (01) not live, size: 2 MiB, rows: 1, cells: 2, x\n  count    "
+         "2\nProcessing "
+         "chat.a-2 #2 (big-nb) (1 KiB uncompressed)\n  Partition: '0' (00) live, size: 500 B, rows: 1, "
+         "cells: 2, x\n",
+         NULL, WL_OBSERVED_PARTITIONS, 2, 2097152, 1},
+        {"Processing chat.a-1 #1 (big-nb) (1 KiB uncompressed)\n  Partition: '0' (00) live, size: 3 KiB\n  "
+         "count 9\n",
+         NULL, WL_OBSERVED_LARGEST, 1, 3072, 0},
+        {"x INFO started\nWARN 2021-03-02 10:00:01,001 B.java:2 - Writing large partition chat/a:r:1 (2KiB) "
+         "to sstable /d/a\n"
+         "WARN - Writing large partition chat/a:r:1 (1.5KiB) to sstable /d/b\nWARN - Writing large partition "
+         "chat/a: q (9 bytes) "
+         "to me-1\nWARN - Compacting large partition chat/a:p (8 bytes) incrementally\n",
+         NULL, WL_OBSERVED_LARGEST, 3, 2048, 0},
+        {TABLESTATS, "chat.a", WL_OBSERVED_LARGEST, 1, 545791, 0},
+        {"chat/a histograms\n\nSSTables per Read\n1 sstables: 10\n\nPartition Size (bytes)\n 149 bytes: 3\n "
+         "4768 bytes: "
+         "1\n\nCell Count per Partition\n 5 cells: 12\n",
+         NULL, WL_OBSERVED_PERCENTILES, 0, 149, 4768},
+        {"chat/a histograms\nOffset SSTables Write Read Row Column\n1 11 0 0 0 5\n149 0 0 1 1 0\n4768 0 0 1 "
+         "9 0\n",
+         NULL, WL_OBSERVED_PERCENTILES, 0, 4768, 4768},
+        {"SSTable: /d/a\nCount   Row Size   Cell Count\n1 0 12\n35 3 0\n42 1 0\nEstimated cardinality: 11\n",
+         NULL, WL_OBSERVED_PERCENTILES, 0, 35, 42},
+        {"SSTable: /d/a\nPartition Size: \n  Size (bytes) | Count  (%)  Histogram \n  35 (35 B) |   9 ( 90)  "
+         "OO.\n  42 (42 B) |  "
+         "1 ( 10)  O\n  Percentiles\n  50th  35 (35 B)\nColumn Count: \n  60 | 1 (1) x\n",
+         NULL, WL_OBSERVED_PERCENTILES, 0, 35, 42},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wl_observed seen = read_fine(cases[i].text, WL_OBSERVED_AUTO, cases[i].table);
+        assert_int_equal(seen.format, cases[i].format);
+        assert_int_equal(seen.partition_count, cases[i].count);
+        bool is_list = seen.format != WL_OBSERVED_PERCENTILES;
+        assert_int_equal(is_list ? seen.largest_bytes.size : seen.points[WL_OBSERVED_P50], cases[i].bytes);
+        assert_int_equal(is_list ? seen.partitions[seen.largest_bytes.partition].rows
+                                 : seen.points[WL_OBSERVED_MAX],
+                         cases[i].rows);
+        wl_observed_clear(&seen);
+    }
+}
+
 static const struct broken broken[] = {
     {"", NULL,
      ":1: nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
@@ -342,12 +399,15 @@ static const struct broken broken[] = {
      ":1: this is a trace of rows, which goes under 'trace'; give the output of 'sstablepartitions --csv "
      "--min-size 0', or of 'nodetool tablehistograms'"},
     {"\nProcessing chat.messages-1 #1 (big-nb) (1 KiB uncompressed)\n", NULL,
-     ":2: this is sstablepartitions without --csv; give the output of 'sstablepartitions --csv --min-size "
-     "0', "
-     "or of 'nodetool tablehistograms'"},
-    {"Total number of tables: 3\n", NULL,
-     ":1: this is nodetool tablestats; give the output of 'sstablepartitions --csv --min-size 0', or of "
-     "'nodetool tablehistograms'"},
+     ":2: no partition below the header; sstablepartitions prints only partitions above a threshold, so give "
+     "it --min-size 0"},
+    {TABLESTATS, NULL,
+     ":7: a second table, chat.b; name the one that you want, as in table: chat.a, or --table of import"},
+    {TABLESTATS, "chat.b",
+     ":7: no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first"},
+    {TABLESTATS, "chat.c", ":7: the file ends without table 'chat.c'; it holds chat.a, chat.b"},
+    {"Writing large partition chat/a:k (x) to sstable y\n", NULL,
+     ":1: 'x' is not a size in bytes; save the output again"},
     {"{\"a\": 1}\n", NULL,
      ":1: this is JSON; give the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
      "tablehistograms'"},
@@ -426,9 +486,7 @@ static const struct broken broken[] = {
     {"partition_key|partition_size\na|1|2\n", NULL,
      ":2: 3 columns where the header has 2; check the line, or save the output again"},
     {"chat/messages histograms\n\nSSTables per Read\n1 sstables: 10\n", NULL,
-     ":3: cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as 'nodetool "
-     "cfhistograms' of "
-     "2.1 prints them, or a CSV of key,size"},
+     ":4: no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first"},
     {"Percentile SSTables\n", NULL,
      ":1: 'Percentile SSTables' where a table should begin; give the output of 'nodetool tablehistograms', "
      "in "
@@ -594,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_large_partitions_are_read),
         cmocka_unit_test(test_names_of_columns_may_be_written_otherwise),
         cmocka_unit_test(test_prompts_around_percentiles_are_skipped),
+        cmocka_unit_test(test_texts_for_people_are_read),
         cmocka_unit_test(test_broken_files_are_refused_with_line_and_remedy),
         cmocka_unit_test(test_damaged_files_are_refused),
         cmocka_unit_test(test_texts_truncated_or_altered_anywhere_are_read_or_refused),

@@ -5,9 +5,10 @@
  * of each sstable (apache/cassandra, tools/SSTablePartitions.java). The pieces of a partition that is in
  * several sstables are added up. The sum is an upper bound, since a row may be in several sstables too.
  * WL_OBSERVED_LARGEST is a SELECT from ScyllaDB's system.large_partitions, as CSV or as cqlsh prints it: the
- * same pieces, but only the large ones. WL_OBSERVED_PERCENTILES is the output of `nodetool tablehistograms`
+ * same pieces, but only the large ones; or lines of a log, "Writing large partition"; or tablestats, which
+ * has the largest size alone. WL_OBSERVED_PERCENTILES is the output of `nodetool tablehistograms`
  * (tools/nodetool/TableHistograms.java): seven points of the distribution of the sizes of the pieces in
- * sstables, each the bound of a bucket of Cassandra's histogram.
+ * sstables, each the bound of a bucket of Cassandra's histogram; or such a histogram.
  *
  * Errors name file and line: "sstables.csv:17: size '1,024' is not a whole number; ...". */
 #ifndef WORKLOAD_OBSERVED_H
