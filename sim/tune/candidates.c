@@ -107,10 +107,9 @@ static void bound_load(const struct tune_contest *contest, struct tune_entrant *
     }
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
-    entrant->read_least = 1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
-    entrant->load_least = 1000 +
-                          increments_least(contest, settings) * fmin(prices->counter_increment, prices->lwt) +
-                          entrant->read_least;
+    entrant->write_least = increments_least(contest, settings) * fmin(prices->counter_increment, prices->lwt);
+    entrant->load_least = 1000 + entrant->write_least +
+                          1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
 }
 
 /* The sizes of a trace are in its file. */

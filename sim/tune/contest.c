@@ -14,8 +14,6 @@
 
 /* Where a run draws the rows for all settings, a few more of each kind cost little. */
 #define TOGETHER 3
-/* What a setting may show that other numbers do not mend. */
-#define UNSAFE (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_MISROUTED | LAB_DISQUALIFIER_BROKEN)
 
 const char *tune_status_name(enum tune_status status)
 {
@@ -266,24 +264,12 @@ static bool has_more_demands(const struct tune_contest *contest)
     return !is_shared(contest) || contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0;
 }
 
-/* What the run of the setting's model shows of their protocol; 0 while it has not run. */
-static unsigned unsafe_by_model(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    const struct tune_entrant *model = &contest->entrants[entrant->model];
-    return model == entrant || entrant->is_own ? 0 : disqualifiers_of(model->seen, model->seeds > 0) & UNSAFE;
-}
-
 static void judge(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
-    enum lab_within within = tune_judge(contest, entrant->seen, entrant->seeds, &entrant->known,
-                                        &entrant->judgment, &entrant->failed);
-    const unsigned unsafe = unsafe_by_model(contest, entrant);
-    if (unsafe != 0 && within != LAB_EXCEEDS) {
-        entrant->failed = missed_by(unsafe);
-        within = LAB_EXCEEDS;
-    }
+    const enum lab_within within = tune_judge(contest, entrant->seen, entrant->seeds, &entrant->known,
+                                              &entrant->judgment, &entrant->failed);
     entrant->disqualifiers = (entrant->is_endless ? (unsigned)LAB_DISQUALIFIER_ENDLESS : 0) |
-                             disqualifiers_of(entrant->seen, entrant->seeds) | unsafe;
+                             disqualifiers_of(entrant->seen, entrant->seeds);
     entrant->status = within == LAB_EXCEEDS
                           ? (entrant->failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
                       : entrant->seeds == 0  ? TUNE_COSTLY
@@ -312,10 +298,8 @@ static double overhead_of(const struct tune_contest *contest, const struct tune_
     double least = (double)INFINITY;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
-        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 &&
-            other->load_least - other->read_least > 1000)
-            least = fmin(least, other->seen[0].figures[TUNE_COST_WRITE] -
-                                    (other->load_least - other->read_least - 1000));
+        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 && other->write_least > 0)
+            least = fmin(least, other->seen[0].figures[TUNE_COST_WRITE] - other->write_least);
     }
     return isfinite(least) ? fmax(0, least) : 0;
 }
@@ -379,6 +363,10 @@ struct search {
     size_t count, together;
     uint32_t from;   /* the first of these seeds; 0: they have none */
     bool ends_early; /* as soon as they are judged */
+    /* The further seeds: where rows are shared, first the one that made a setting drop out last, since the
+     * next exceeds a limit by the same bursts. */
+    uint32_t order[LAB_TUNE_SEEDS_MAX];
+    uint64_t failed; /* its job */
 };
 struct batch {
     struct lab_result *result;
@@ -404,7 +392,8 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 {
     const struct search *search = context;
     const struct tune_contest *contest = search->contest;
-    const uint64_t seed = contest->scenario->seed + (search->from > 0 ? search->from + job : 0);
+    const uint64_t seed =
+        contest->scenario->seed + (search->from > 0 ? search->order[search->from - 1 + job] : 0);
     size_t first, count = batch_of(search, job, &first);
     struct batch *batch = calloc(1, sizeof *batch + count * sizeof *batch->seen);
     const bool is_kept = !is_shared(contest) && search->from == 0;
@@ -416,7 +405,7 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
 {
-    const struct search *search = context;
+    struct search *search = context;
     struct batch *batch = made;
     size_t first, count = batch_of(search, job, &first);
     const bool drops_out = search->from > 0 && !search->contest->is_exhaustive;
@@ -428,6 +417,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
             continue;
         entrant->seen[entrant->seeds++] = batch->seen[i];
         judge(search->contest, entrant);
+        search->failed = drops_out && !may_win(entrant) ? job : search->failed;
         is_done = is_done && (entrant->seeds >= entrant->needs || (drops_out && !may_win(entrant)) ||
                               (search->ends_early && entrant->status != TUNE_NOT_JUDGED));
     }
@@ -466,11 +456,15 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
     search->threads_each = search->threads / at_once;
     if (progress != NULL)
         progress->total = progress->done + jobs + contest->terms.seeds + margins;
+    search->failed = 0;
     if (!lab_crew_run(&crew, at_once, &inner, &taken, error))
         return false;
     search->count = 0;
-    for (size_t i = 0; i < contest->count; i++) /* what a model has shown may exclude others */
-        judge(contest, &contest->entrants[i]);
+    for (uint64_t i = search->failed; is_shared(contest) && i > 0; i--) {
+        const uint32_t seed = search->order[i];
+        search->order[i] = search->order[i - 1];
+        search->order[i - 1] = seed;
+    }
     if (progress != NULL) {
         const size_t best = best_so_far(contest);
         progress->done += jobs;
@@ -493,8 +487,8 @@ static void add(struct search *search, size_t index)
         search->list[search->count++] = index;
 }
 
-/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group;
- * before others of a protocol their model. */
+/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group.
+ */
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
@@ -505,10 +499,8 @@ static bool run_leaders(struct search *search, struct sim_error *error)
             const size_t count = rank(contest, group, false, is_shared(contest) ? TOGETHER : 1, first);
             is_done = is_done && (count == 0 || contest->entrants[first[0]].seeds > 0);
             for (size_t i = 0; i < count; i++) {
-                const size_t model = contest->entrants[first[i]].model;
-                const size_t index = contest->entrants[model].seeds == 0 ? model : first[i];
-                if (contest->entrants[index].seeds == 0)
-                    add(search, index);
+                if (contest->entrants[first[i]].seeds == 0)
+                    add(search, first[i]);
             }
         }
         if (is_done) {
@@ -579,25 +571,6 @@ static bool search_all(struct search *search, struct sim_error *error)
     }
 }
 
-/* The model of a protocol: its first setting that the distribution does not exclude, which has the largest
- * buckets unless it is the scenario's own. */
-static void find_models(struct tune_contest *contest)
-{
-    for (size_t i = 0; i < contest->count; i++) {
-        struct tune_entrant *entrant = &contest->entrants[i];
-        const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-        entrant->model = i;
-        for (size_t j = 0; j < i && !is_shared(contest) && (kind == BK_KIND_COUNT || bk_kind_fires(kind));
-             j++) {
-            if (contest->entrants[j].status != TUNE_EXCEEDS &&
-                strcmp(contest->entrants[j].base, entrant->base) == 0) {
-                entrant->model = j;
-                break;
-            }
-        }
-    }
-}
-
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error)
 {
@@ -607,13 +580,13 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
                             .list = calloc(contest->count + 1, sizeof *search.list)};
     contest->scratch = calloc(contest->count + 1, sizeof *contest->scratch);
     bool is_fine = search.list != NULL && contest->scratch != NULL;
+    for (uint32_t i = 0; i < LAB_TUNE_SEEDS_MAX; i++)
+        search.order[i] = i + 1;
     for (size_t i = 0; is_fine && i < contest->count; i++) {
-        contest->entrants[i].model = i;
         contest->entrants[i].seen = calloc(contest->terms.seeds, sizeof *contest->entrants[i].seen);
         is_fine = contest->entrants[i].seen != NULL;
         judge(contest, &contest->entrants[i]);
     }
-    find_models(contest);
     is_fine = is_fine ? search_all(&search, error) : sim_fail_memory(error);
     free(search.list);
     contest->recommended = is_fine ? best_so_far(contest) : SIZE_MAX;

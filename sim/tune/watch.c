@@ -123,7 +123,8 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
     const double closed = figure(metrics, "partitions.closed");
     double *figures = out->figures;
     uint64_t rows_found[2], bytes_found[2];
-    *out = (struct tune_seen){.facts = lab_facts_of(run, result),
+    *out = (struct tune_seen){.seed = run->seed,
+                              .facts = lab_facts_of(run, result),
                               .disqualifiers = score.disqualifiers,
                               .refused = lab_refused_share(result),
                               .closed = isnan(closed) ? 0 : (uint64_t)closed,

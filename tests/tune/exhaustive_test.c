@@ -362,17 +362,14 @@ static bool differs(uint64_t number, const struct tune_contest *contest, struct 
     const size_t mine = best_of(contest, group);
     for (size_t i = 0; group < TUNE_GROUPS && i < all->count; i++) {
         struct tune_entrant *entrant = &all->entrants[i];
-        const uint32_t seeds = contest->entrants[i].seeds > 0 ? contest->entrants[i].seeds : 1;
+        const uint32_t seeds = contest->entrants[i].seeds;
         struct lab_judgment judgment;
         enum tune_demand failed;
         if (entrant->seeds == 0 || seeds > entrant->seeds)
             continue;
-        const bool is_unsafe = entrant->status == TUNE_DISQUALIFIED && contest->entrants[i].seeds == 0 &&
-                               contest->entrants[i].status == TUNE_DISQUALIFIED;
-        entrant->status = !is_unsafe && tune_judge(all, entrant->seen, seeds, &entrant->known, &judgment,
-                                                   &failed) == LAB_WITHIN
-                              ? TUNE_WITHIN
-                              : TUNE_EXCEEDS;
+        const enum lab_within within = tune_judge(all, seeds > 0 ? contest->entrants[i].seen : entrant->seen,
+                                                  seeds > 0 ? seeds : 1, &entrant->known, &judgment, &failed);
+        entrant->status = within == LAB_WITHIN ? TUNE_WITHIN : TUNE_EXCEEDS;
     }
     const size_t its = best_of(all, group);
     const double as_cheap =

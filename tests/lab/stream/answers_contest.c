@@ -80,7 +80,7 @@ static uint64_t at_risk_of(const struct lab_histogram *closed, const struct lab_
 static bool check_seen(const struct answer *answer, const struct tune_entrant *entrant,
                        const struct tune_seen *seen, uint32_t index, double factor)
 {
-    struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed + index, factor);
+    struct lab_result *result = run_alone(answer, entrant, seen->seed, factor);
     if (result == NULL)
         return false;
     const struct lab_strategy_result *told = &result->strategies[0];
@@ -242,11 +242,7 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
     const char *label = entrant->strategy.label;
     struct lab_facts facts;
     struct twin_verdict wanted = judge(answer, entrant->seen, entrant->seeds, &known, &facts);
-    const struct tune_entrant *model = &contest->entrants[entrant->model];
-    const bool is_unsafe = model != entrant && !entrant->is_own && model->seeds > 0 && /* of its protocol */
-                           (model->seen[0].disqualifiers & LAB_DISQUALIFIED_BY_LOSS &
-                            ~(unsigned)(LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_FAILED)) != 0;
-    const bool fails = is_unsafe || misses(contest, entrant->seen, entrant->seeds);
+    const bool fails = misses(contest, entrant->seen, entrant->seeds);
     const bool is_lost = lost_by(entrant->seen, entrant->seeds) != 0;
     enum tune_status status = is_lost                        ? TUNE_DISQUALIFIED
                               : wanted.within == LAB_EXCEEDS ? TUNE_EXCEEDS

@@ -59,6 +59,7 @@ extern const char *const tune_figure_names[TUNE_FIGURE_COUNT];
 
 /* What a run of one setting with one seed showed. */
 struct tune_seen {
+    uint64_t seed;
     double figures[TUNE_FIGURE_COUNT]; /* NaN: the run does not have it */
     struct lab_facts facts;
     unsigned disqualifiers;         /* bits enum lab_disqualifier */
@@ -74,7 +75,7 @@ enum tune_status {
     TUNE_WITHIN,       /* the limits, and all demands are met */
     TUNE_NOT_JUDGED,   /* there were too few partitions to tell */
     TUNE_EXCEEDS,      /* a limit; with `seeds` 0 by its distribution */
-    TUNE_DISQUALIFIED, /* by `failed`; with `seeds` 0 by its model */
+    TUNE_DISQUALIFIED, /* by `failed` */
     TUNE_COSTLY,       /* not run: whatever it showed, another setting of its kind would be better */
     TUNE_STATUS_COUNT
 };
@@ -101,16 +102,15 @@ struct tune_entrant {
     uint32_t requirements;        /* bits enum lab_requirement */
     uint32_t needs;               /* seeds to be recommended: 1 where no other seed would differ */
     struct lab_facts known;       /* by its distribution, at the scenario's rate */
-    double load_least;            /* a lower bound of the load */
-    double read_least;            /* its part for the partitions that reads query */
+    double load_least;            /* a lower bound of the load, */
+    double write_least;           /* and of its part for increments */
     double cv_known;              /* the CV by the distribution; 0: not known */
     /* What the race found. */
-    size_t model; /* the index of the setting that runs first of its protocol */
     enum tune_status status;
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */
     struct lab_judgment judgment;
     unsigned disqualifiers;
-    struct tune_seen *seen;           /* by seed, from the first on */
+    struct tune_seen *seen;           /* by seed, first the scenario's */
     uint32_t seeds;                   /* with which it was run */
     struct lab_result *result;        /* cluster engine: of the first seed */
     const struct tune_margin *margin; /* NULL: it is not the best of its kind */
