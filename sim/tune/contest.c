@@ -736,8 +736,6 @@ struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
         worst.closed += seen->closed;
         worst.rows_most = larger(worst.rows_most, seen->rows_most);
         worst.bytes_most = larger(worst.bytes_most, seen->bytes_most);
-        worst.rows_at_risk = larger(worst.rows_at_risk, seen->rows_at_risk);
-        worst.bytes_at_risk = larger(worst.bytes_at_risk, seen->bytes_at_risk);
     }
     return worst;
 }

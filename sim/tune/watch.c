@@ -82,21 +82,25 @@ static double share(double part, double all)
     return all > 0 ? part / all : (double)NAN;
 }
 
-/* Finds the least size that at most the share `risk` of the partitions exceeds, and their 99th percentile;
- * both 0 if there is none. */
-static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram *closed,
-                      const struct lab_histogram *open, double risk, uint64_t found[2])
+/* The 99th percentile of the partitions' bytes; NaN if there is none. False: out of memory. */
+static bool find_p99(const struct lab_strategy_result *result, double *out)
 {
-    const uint64_t count = closed->count + open->count, above = (uint64_t)(risk * (double)count);
-    const uint64_t ranks[] = {(above < count ? above : count - 1) + 1, count / 100 + 1};
+    const struct lab_histogram *closed = &result->closed_bytes, *open = &result->open_bytes;
+    const uint64_t count = closed->count + open->count, rank = count / 100 + 1;
+    const struct lab_sizes *sizes = &result->sizes[LAB_IN_BYTES];
     struct lab_sizes binned = {.small_count = 0};
-    found[0] = found[1] = 0;
+    uint64_t found;
+    *out = (double)NAN;
+    if (count == 0)
+        return true;
     if (closed->used + open->used > 0) {
         lab_histogram_merge(&binned.rest, closed);
         lab_histogram_merge(&binned.rest, open);
         sizes = &binned;
     }
-    const bool is_found = count == 0 || lab_sizes_find(sizes, ranks, 2, found);
+    const bool is_found = lab_sizes_find(sizes, &rank, 1, &found);
+    if (is_found)
+        *out = (double)found;
     lab_sizes_clear(&binned);
     return is_found;
 }
@@ -113,8 +117,8 @@ static double mean_of(const struct lab_histogram *closed, const struct lab_histo
     return share((double)some->sum, (double)some->count);
 }
 
-static bool see(const struct lab_result *run, const struct lab_strategy_result *result, double risk,
-                struct tune_seen *out, struct sim_error *error)
+static bool see(const struct lab_result *run, const struct lab_strategy_result *result, struct tune_seen *out,
+                struct sim_error *error)
 {
     const struct lab_metrics *metrics = &result->metrics;
     const struct lab_histogram *rows = &result->closed_rows, *open_rows = &result->open_rows,
@@ -122,7 +126,7 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
     const struct lab_score score = lab_score_of(run, result);
     const double closed = figure(metrics, "partitions.closed");
     double *figures = out->figures;
-    uint64_t rows_found[2], bytes_found[2];
+    double p99_bytes;
     *out = (struct tune_seen){.seed = run->seed,
                               .facts = lab_facts_of(run, result),
                               .disqualifiers = score.disqualifiers,
@@ -131,17 +135,14 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
                               .rows_most = most_of(rows, open_rows),
                               .bytes_most = most_of(bytes, open_bytes),
                               .candidate = score.candidate};
-    if (!see_sizes(&result->sizes[LAB_IN_ROWS], rows, open_rows, risk, rows_found) ||
-        !see_sizes(&result->sizes[LAB_IN_BYTES], bytes, open_bytes, risk, bytes_found))
+    if (!find_p99(result, &p99_bytes))
         return sim_fail_memory(error);
-    out->rows_at_risk = rows_found[0];
-    out->bytes_at_risk = bytes_found[0];
     for (unsigned i = 0; i < TUNE_FIGURE_COUNT; i++)
         figures[i] = figure(metrics, tune_figure_names[i]);
     figures[TUNE_COST] = score.cost;
     figures[TUNE_COST_WRITE] = lab_cost_of(&run->prices, result).write;
     figures[TUNE_CV] = score.candidate.cv;
-    figures[TUNE_P99_BYTES] = bytes->count + open_bytes->count > 0 ? (double)bytes_found[1] : (double)NAN;
+    figures[TUNE_P99_BYTES] = p99_bytes;
     figures[TUNE_OVER] = share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total"));
     figures[TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed);
     figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), figures[TUNE_ROWS]);
@@ -182,7 +183,7 @@ bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t c
         lab_recalled(progress);
     }
     for (size_t i = 0; is_fine && i < left; i++) {
-        is_fine = see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
+        is_fine = see(result, &result->strategies[i], &out[places[i]], error);
         if (is_fine && memory != NULL)
             memory->keep(memory->context, job_of(&unknown[i], seed, factor), &out[places[i]], sizeof *out);
     }

@@ -141,25 +141,25 @@ static void test_refusal_names_the_nearest_and_a_remedy(void **state)
     set_figure(&made, 1, TUNE_OVER, 0.3);
     set_figure(&made, 2, TUNE_OVER, 0.2);
     for (size_t seed = 0; seed < SEEDS; seed++) {
-        made.seen[2][seed].rows_at_risk = 1200 + seed;
-        made.seen[2][seed].bytes_at_risk = 2345678 - seed;
+        made.seen[2][seed].rows_most = 1200 + seed;
+        made.seen[2][seed].bytes_most = 2345678 - seed;
     }
     made.entrants[2].judgment.over_of[LAB_IN_ROWS] = 3;
     made.entrants[2].judgment.share_most = 0.251;
-    expect_refusal(&made, NONE "with c, the nearest, 20 % of partitions exceed 1,000 rows; raise "
-                               "partition_rows to 1201, or risk to 26%");
+    expect_refusal(&made, NONE "with c, the nearest, 20% of partitions exceed 1,000 rows; raise "
+                               "partition_rows to 1201, or risk to 25.1%");
     made.entrants[2].judgment.over_of[LAB_IN_BYTES] = 9;
     made.entrants[2].judgment.share_most = 0.51;
-    expect_refusal(&made, NONE "with c, the nearest, 20 % of partitions exceed 2MB; raise partition_rows to "
-                               "1201 and partition_bytes to 2400KB");
+    expect_refusal(&made, NONE "with c, the nearest, 20% of partitions exceed 2MB; raise partition_rows to "
+                               "1201 and partition_bytes to 2345678B");
     made.entrants[1].status = TUNE_DISQUALIFIED;
     made.entrants[1].failed = TUNE_FEW_PER_READ;
-    expect_refusal(&made, NONE "with b, the nearest, 1 % of reads query 2.50 partitions or more; raise "
-                               "tune.partitions_per_read to 3");
+    expect_refusal(&made, NONE "with b, the nearest, 3 partitions or more are queried by 1% of the reads; "
+                               "raise tune.partitions_per_read to 3");
     made.entrants[2].status = TUNE_DISQUALIFIED;
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_TINY, 0.98);
-    expect_refusal(&made, NONE "with c, the nearest, 98 % of closed partitions are tiny; raise tune.tiny to "
+    expect_refusal(&made, NONE "with c, the nearest, 98% of closed partitions are tiny; raise tune.tiny to "
                                "98%, or lower limits.tiny_rows");
     made.entrants[1].failed = made.entrants[2].failed = TUNE_FINDABLE;
     expect_refusal(&made, NONE "with b, the nearest, readers miss rows; add coordination: guarded, or remove "
@@ -168,11 +168,11 @@ static void test_refusal_names_the_nearest_and_a_remedy(void **state)
     made.entrants[1].failed = TUNE_AVAILABLE;
     made.seen[1][1].refused = 0.25;
     expect_refusal(&made,
-                   NONE "with b, the nearest, 25 % of the rows are refused although nothing has failed; "
-                        "raise agents.timeout or agents.retries");
+                   NONE "with b, the nearest, 25% of the rows are refused although nothing has failed; "
+                        "raise agents.timeout or agents.retries, or add coordination: guarded");
     made.entrants[2].status = TUNE_NOT_JUDGED;
-    expect_refusal(&made, NONE "with c, the nearest, up to 51 % of partitions may exceed a limit; raise "
-                               "--seeds or duration, as there are too few partitions to tell");
+    expect_refusal(&made, NONE "with c, the nearest, 20% of partitions are seen to exceed a limit, which are "
+                               "too few to tell; raise --seeds or duration");
 }
 
 /* The words of the table: what it prints for each, and that the legend has only those that occur. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/base.h"
+#include "cli/result.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
 #include "reports/output.h"
@@ -23,22 +24,31 @@
  * scenario's own. */
 #define LISTED_MOST 10
 
-/* What a setting may fail by: its name in JSON, the word in its line, and the legend of the word. The first
- * ones are failed by the settings that came nearest. */
+/* What a setting may fail by: its name in JSON, the word in its line, the legend of the word, what a refusal
+ * says, and the cure. The first ones are failed by the settings that came nearest. `what` follows the figure,
+ * and the figure stands between the two parts of a cure. */
 static const struct {
     const char *name, *word, *legend;
     int distance;
+    const char *what, *cure, *cure_end;
 } failures[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = {"limits", "exceeds", NULL, 3},
-    [TUNE_NOT_TINY] = {"tiny", "tiny", "tiny: too many of its closed partitions are tiny", 1},
-    [TUNE_FEW_PER_READ] = {"partitions_per_read", "reads", "reads: too many partitions per read", 2},
-    [TUNE_FINDABLE] = {"findable", "unfound", "unfound: readers miss rows that are in the table", 5},
+    [TUNE_IN_LIMITS] = {"limits", "exceeds", NULL, 3, NULL, NULL, NULL},
+    [TUNE_NOT_TINY] = {"tiny", "tiny", "tiny: too many of its closed partitions are tiny", 1,
+                       "% of closed partitions are tiny", "raise tune.tiny to ",
+                       "%, or lower limits.tiny_rows"},
+    [TUNE_FEW_PER_READ] = {"partitions_per_read", "reads", "reads: too many partitions per read", 2,
+                           " partitions or more are queried by 1% of the reads",
+                           "raise tune.partitions_per_read to ", ""},
+    [TUNE_FINDABLE] = {"findable", "unfound", "unfound: readers miss rows that are in the table", 5,
+                       "readers miss rows", "add coordination: guarded, or remove 'faults'", NULL},
     [TUNE_AVAILABLE] = {"available", "refuses", "refuses: its agents refuse rows although nothing has failed",
-                        4},
-    [TUNE_ANSWERED] = {"reads", "reads fail", "reads fail: readers get no answer", 6},
+                        4, "% of the rows are refused although nothing has failed",
+                        "raise agents.timeout or agents.retries, or add coordination: guarded", NULL},
+    [TUNE_ANSWERED] = {"reads", "reads fail", "reads fail: readers get no answer", 6, "reads fail",
+                       "raise agents.timeout, or remove 'faults'", NULL},
     [TUNE_GUARANTEED] = {"guarantees", "broken",
                          "broken: rows are in another bucket than they should be, or a guarantee is broken",
-                         7},
+                         7, "a guarantee is broken", "add coordination: guarded, or remove 'faults'", NULL},
 };
 
 void cli_say(struct cli_saying *saying, const char *format, ...)
@@ -50,20 +60,6 @@ void cli_say(struct cli_saying *saying, const char *format, ...)
     va_end(arguments);
     if (size > 0)
         saying->used += (size_t)size < room ? (size_t)size : room - 1;
-}
-
-/* Formats a share in percent: "0.012". */
-static void percent_text(double share, char *buffer)
-{
-    const double percent = 100 * share;
-    if (percent > 0 && percent < 1e-4)
-        snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");
-    else
-        snprintf(buffer, CLI_NUMBER_SIZE,
-                 percent >= 99     ? "%.4g"
-                 : percent < 0.001 ? "%.1g"
-                                   : "%.2g",
-                 percent);
 }
 
 /* --- the table */
@@ -243,9 +239,6 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
     return is_fine;
 }
 
-/* The largest value of `risk`. */
-#define RISK_MOST 0.5
-
 /* --- the answer */
 
 /* A mean over the seeds; 0 if there is none. */
@@ -378,14 +371,18 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
 
 /* --- no setting is within the limits */
 
-/* The figure by which a setting misses a demand; 0 if it has none. */
+/* The largest value of `risk`. */
+#define RISK_MOST 0.5
+
+/* The figure by which a setting misses a demand, shares in percent; NaN if it has none. */
 static double missed_by(const struct tune_entrant *entrant)
 {
-    return entrant->failed == TUNE_IN_LIMITS      ? tune_mean_of(entrant, TUNE_OVER)
-           : entrant->failed == TUNE_NOT_TINY     ? tune_mean_of(entrant, TUNE_TINY)
-           : entrant->failed == TUNE_FEW_PER_READ ? tune_mean_of(entrant, TUNE_PER_READ_P99)
-           : entrant->failed == TUNE_AVAILABLE    ? tune_worst_of(entrant).refused
-                                                  : 0;
+    return entrant->status == TUNE_NOT_JUDGED     ? 100 * tune_mean_of(entrant, TUNE_OVER)
+           : entrant->failed == TUNE_IN_LIMITS    ? 100 * tune_mean_of(entrant, TUNE_OVER)
+           : entrant->failed == TUNE_NOT_TINY     ? 100 * tune_mean_of(entrant, TUNE_TINY)
+           : entrant->failed == TUNE_FEW_PER_READ ? ceil(tune_mean_of(entrant, TUNE_PER_READ_P99))
+           : entrant->failed == TUNE_AVAILABLE    ? 100 * tune_worst_of(entrant).refused
+                                                  : (double)NAN;
 }
 
 /* Of the settings that were run and might be recommended, the one that is closest: one that was not judged;
@@ -399,7 +396,7 @@ static const struct tune_entrant *nearest(const struct tune_contest *contest)
         const struct tune_entrant *entrant = &contest->entrants[i];
         const bool is_open = entrant->status == TUNE_NOT_JUDGED;
         const int distance = is_open ? 0 : failures[entrant->failed].distance;
-        const double its = is_open ? tune_mean_of(entrant, TUNE_OVER) : missed_by(entrant);
+        const double its = missed_by(entrant);
         if (entrant->seeds == 0 || entrant->is_endless ||
             (!is_open && entrant->status != TUNE_EXCEEDS && entrant->status != TUNE_DISQUALIFIED))
             continue;
@@ -421,25 +418,7 @@ void cli_round_up(double value, int digits, char *buffer)
     } while (strtod(buffer, NULL) < value);
 }
 
-/* Formats a percentage with two digits, rounded up. */
-static void percent_above(double share, char *buffer)
-{
-    if (share > 0.99)
-        strcpy(buffer, "100");
-    else
-        cli_round_up(100 * share, 2, buffer);
-}
-
-/* Formats bytes with two digits, rounded up. */
-static void bytes_above(uint64_t bytes, char *buffer)
-{
-    double unit = 1;
-    while ((double)bytes / unit >= 100)
-        unit *= 10;
-    lab_quantity_bytes_text((uint64_t)(ceil((double)bytes / unit) * unit), buffer, CLI_NUMBER_SIZE);
-}
-
-/* Says which limit is exceeded, and which limits would do. */
+/* Says which limit is exceeded, and which limits or risk would do. */
 static void say_limits(const struct tune_contest *contest, const struct tune_entrant *entrant,
                        struct cli_saying *what, struct cli_saying *cure)
 {
@@ -447,8 +426,7 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
     const uint64_t *over = entrant->judgment.over_of;
     const struct tune_seen worst = tune_worst_of(entrant);
     char number[CLI_NUMBER_SIZE];
-    percent_text(tune_mean_of(entrant, TUNE_OVER), number);
-    cli_say(what, "%s %% of partitions exceed ", number);
+    cli_say(what, "%% of partitions exceed ");
     if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0])) {
         lab_quantity_bytes_text(limits->partition_bytes, number, sizeof number);
         cli_say(what, "%s", number);
@@ -457,61 +435,13 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
         cli_say(what, "%s rows", number);
     }
     if (limits->partition_rows != 0 && over[0] > 0)
-        cli_say(cure, "raise partition_rows to %" PRIu64, worst.rows_at_risk);
-    bytes_above(worst.bytes_at_risk, number);
+        cli_say(cure, "raise partition_rows to %" PRIu64, worst.rows_most);
     if (limits->partition_bytes != 0 && over[1] > 0)
-        cli_say(cure, "%s partition_bytes to %s", cure->used == 0 ? "raise" : " and", number);
-    const double most = entrant->judgment.share_most;
-    if (!isnan(most) && most <= RISK_MOST) {
-        percent_above(most, number);
+        cli_say(cure, "%s partition_bytes to %" PRIu64 "B", cure->used == 0 ? "raise" : " and",
+                worst.bytes_most);
+    if (entrant->judgment.share_most <= RISK_MOST) {
+        cli_round_up(100 * entrant->judgment.share_most, 3, number);
         cli_say(cure, "%s risk to %s%%", cure->used == 0 ? "raise" : ", or", number);
-    }
-}
-
-static void say_nearest(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                        struct cli_saying *what, struct cli_saying *cure)
-{
-    const bool is_late = wl_has_late(&contest->scenario->workload) &&
-                         entrant->strategy.settings.coordination == BK_THREE_STATE;
-    char number[CLI_NUMBER_SIZE];
-    if (entrant->status == TUNE_NOT_JUDGED) {
-        percent_text(entrant->judgment.share_most, number);
-        cli_say(what, "up to %s %% of partitions may exceed a limit", number);
-        cli_say(cure, "raise --seeds or duration, as there are too few partitions to tell");
-        return;
-    }
-    switch (entrant->failed) {
-    case TUNE_IN_LIMITS:
-        say_limits(contest, entrant, what, cure);
-        break;
-    case TUNE_NOT_TINY:
-        percent_text(tune_mean_of(entrant, TUNE_TINY), number);
-        cli_say(what, "%s %% of closed partitions are tiny", number);
-        percent_above(tune_mean_of(entrant, TUNE_TINY), number);
-        cli_say(cure, "raise tune.tiny to %s%%, or lower limits.tiny_rows", number);
-        break;
-    case TUNE_FEW_PER_READ:
-        cli_compact(tune_mean_of(entrant, TUNE_PER_READ_P99), 4, number);
-        cli_say(what, "1 %% of reads query %s partitions or more", number);
-        cli_say(cure, "raise tune.partitions_per_read to %g", ceil(tune_mean_of(entrant, TUNE_PER_READ_P99)));
-        break;
-    case TUNE_AVAILABLE:
-        percent_text(tune_worst_of(entrant).refused, number);
-        cli_say(what, "%s %% of the rows are refused although nothing has failed", number);
-        cli_say(cure, "%s",
-                is_late ? "add coordination: guarded, or a kind without a state, such as time"
-                        : "raise agents.timeout or agents.retries");
-        break;
-    case TUNE_ANSWERED:
-        cli_say(what, "reads fail");
-        cli_say(cure, "raise agents.timeout, or remove 'faults'");
-        break;
-    case TUNE_FINDABLE:
-    case TUNE_GUARANTEED:
-    case TUNE_DEMAND_COUNT:
-        cli_say(what, entrant->failed == TUNE_FINDABLE ? "readers miss rows" : "a guarantee is broken");
-        cli_say(cure, "add coordination: guarded, or remove 'faults'");
-        break;
     }
 }
 
@@ -519,15 +449,28 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
 {
     const struct tune_entrant *entrant = nearest(contest);
     struct cli_saying what = {.used = 0}, cure = {.used = 0};
+    char figure[CLI_NUMBER_SIZE] = "";
     if (entrant == NULL)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "%s: no setting stays within the limits: the distribution excludes every one; raise "
                         "the limits under 'limits', or the risk",
                         contest->scenario->path);
-    say_nearest(contest, entrant, &what, &cure);
+    if (!isnan(missed_by(entrant)))
+        cli_round_up(missed_by(entrant), 3, figure);
+    if (entrant->status == TUNE_NOT_JUDGED) {
+        cli_say(&what, "%% of partitions are seen to exceed a limit, which are too few to tell");
+        cli_say(&cure, "raise --seeds or duration");
+    } else if (entrant->failed == TUNE_IN_LIMITS) {
+        say_limits(contest, entrant, &what, &cure);
+    } else {
+        const char *end = failures[entrant->failed].cure_end;
+        cli_say(&what, "%s", failures[entrant->failed].what);
+        cli_say(&cure, "%s%s%s", failures[entrant->failed].cure, end != NULL ? figure : "",
+                end != NULL ? end : "");
+    }
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: no setting stays within the limits: with %s, the nearest, %s; %s",
-                    contest->scenario->path, entrant->strategy.label, what.buffer, cure.buffer);
+                    "%s: no setting stays within the limits: with %s, the nearest, %s%s; %s",
+                    contest->scenario->path, entrant->strategy.label, figure, what.buffer, cure.buffer);
 }
 
 /* --- JSON */
@@ -710,15 +653,6 @@ static json_t *prices_of(const struct tune_contest *contest)
     return object;
 }
 
-/* A list: the headline, and the lines. */
-static json_t *why_of(const struct report_answer *answer)
-{
-    json_t *list = cli_json_append(json_array(), json_string(answer->headline));
-    for (size_t i = 0; i < answer->line_count; i++)
-        list = cli_json_append(list, json_sprintf("%s: %s", answer->lines[i].label, answer->lines[i].text));
-    return list;
-}
-
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -728,7 +662,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     if (answer == NULL)
         return NULL;
     cli_contest_notes(contest, &notes);
-    json_t *why = why_of(answer);
+    json_t *why = cli_json_why(answer);
     report_answer_free(answer);
     return CLI_OBJECT({"scenario", json_string(scenario->name)}, {"seed", cli_json_whole(scenario->seed)},
                       {"asked", asked_of(contest)}, {"candidates", candidates_of(contest)},

@@ -36,7 +36,7 @@ double cli_figure(const struct lab_metrics *metrics, const char *name)
 /* --- JSON */
 
 /* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
-static json_t *cli_json_why(const struct report_answer *answer)
+json_t *cli_json_why(const struct report_answer *answer)
 {
     json_t *list = cli_json_append(json_array(), json_string(answer->headline));
     for (size_t i = 0; i < answer->line_count; i++)

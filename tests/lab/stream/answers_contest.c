@@ -53,29 +53,6 @@ static struct lab_result *run_alone(const struct answer *answer, const struct tu
     return result;
 }
 
-/* The least size that at most this share of the partitions exceeds, by a list of closed and open ones. */
-static uint64_t at_risk_of(const struct lab_histogram *closed, const struct lab_histogram *open, double share)
-{
-    const double n = (double)(closed->count + open->count);
-    uint64_t best = UINT64_MAX;
-    for (int turn = 0; turn < 2; turn++) {
-        size_t count;
-        struct lab_bin *bins = lab_histogram_sorted(turn == 0 ? closed : open, &count);
-        for (size_t i = 0; i < count; i++) {
-            double above = 0;
-            for (int other = 0; other < 2; other++) {
-                const struct lab_histogram *part = other == 0 ? closed : open;
-                for (size_t slot = 0; slot < part->slot_count; slot++)
-                    above += part->slots[slot].size > bins[i].size ? (double)part->slots[slot].count : 0;
-            }
-            if (above <= share * n && bins[i].size < best)
-                best = bins[i].size;
-        }
-        free(bins);
-    }
-    return best;
-}
-
 /* Whether the search saw in one run what a run of the setting alone shows. */
 static bool check_seen(const struct answer *answer, const struct tune_entrant *entrant,
                        const struct tune_seen *seen, uint32_t index, double factor)
@@ -120,10 +97,6 @@ static bool check_seen(const struct answer *answer, const struct tune_entrant *e
         {"p99 of these", seen->figures[TUNE_PER_READ_P99],
          twin_metric(told, "reads.partitions_per_read.p99")},
         {"cost of writes", seen->figures[TUNE_COST_WRITE], lab_cost_of(&result->prices, told).write},
-        {"rows at risk", (double)seen->rows_at_risk,
-         (double)at_risk_of(&told->closed_rows, &told->open_rows, answer->scenario->tune.share)},
-        {"bytes at risk", (double)seen->bytes_at_risk,
-         (double)at_risk_of(&told->closed_bytes, &told->open_bytes, answer->scenario->tune.share)},
     };
     bool is_same = true;
     for (size_t i = 0; is_same && total > 0 && i < sizeof all / sizeof *all; i++)
@@ -633,9 +606,8 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
 /* Of drawn seeds: the worst figures, the mean and its interval; demands that the mean meets or misses. */
 static bool check_drawn(const struct answer *answer, const struct tune_contest *contest)
 {
-    static const size_t sizes[] = {
-        offsetof(struct tune_seen, rows_at_risk), offsetof(struct tune_seen, bytes_at_risk),
-        offsetof(struct tune_seen, rows_most), offsetof(struct tune_seen, bytes_most)};
+    static const size_t sizes[] = {offsetof(struct tune_seen, rows_most),
+                                   offsetof(struct tune_seen, bytes_most)};
     struct sim_random *random = answer->random;
     struct tune_seen seen[4] = {{.closed = 0}}, worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
     struct tune_entrant entrant = {.seen = seen, .seeds = 1 + (uint32_t)sim_random_below(random, 4)};
@@ -659,7 +631,7 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
         worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], days);
         worst.refused = largest(worst.refused, seen[i].refused);
         worst.closed += seen[i].closed;
-        for (size_t at = 0; at < 4; at++) {
+        for (size_t at = 0; at < 2; at++) {
             uint64_t *one = (uint64_t *)((uintptr_t)&seen[i] + sizes[at]),
                      *most = (uint64_t *)((uintptr_t)&worst + sizes[at]);
             *one = sim_random_below(random, 9);
@@ -671,7 +643,7 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
     const struct tune_seen told = tune_worst_of(&entrant);
     if (!twin_is_near(told.figures[TUNE_FIRST_OVER], worst.figures[TUNE_FIRST_OVER]) ||
         told.refused != worst.refused || told.closed != worst.closed ||
-        memcmp(&told.rows_at_risk, &worst.rows_at_risk, 4 * sizeof(uint64_t)) != 0)
+        memcmp(&told.rows_most, &worst.rows_most, 2 * sizeof(uint64_t)) != 0)
         return twin_differs(answer, "tune: the worst of %.0f drawn seeds differs", n);
     const struct tune_sample sample = tune_figures_of(seen, entrant.seeds, TUNE_COST);
     const struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);

@@ -26,7 +26,6 @@
 #include "tune/contest.h"
 #include "tune/expected.h"
 
-#define FINALISTS     8
 #define COMMENTS_SIZE 2048
 
 /* --- the outcomes of finished runs, kept in the database so that the same command continues where it was
@@ -392,37 +391,24 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     return cli_contest_refuse(contest, error);
 }
 
-/* The turn in which a listed setting is chosen: first the recommended one and the best of each other kind;
- * then the scenario's own that were run; then the others within the limits. */
-static int turn_of(const struct tune_entrant *entrant)
-{
-    return entrant->margin != NULL                 ? 0
-           : entrant->is_own && entrant->seeds > 0 ? 1
-           : entrant->status <= TUNE_WITHIN        ? 2
-                                                   : 3;
-}
-
-/* Chooses, of the settings that the table lists, those that are stored and drawn: FINALISTS of them, or more
- * if those of the first two turns are more. A front may have hundreds, and a chart with many lines cannot be
- * read. Moves their results, and returns the override that makes them a scenario's strategies; NULL when out
- * of memory. */
+/* Chooses the settings that are stored and drawn: the recommended one, the best of each other kind and the
+ * scenario's own, in the order of the table. Moves their results, and returns the override that makes them a
+ * scenario's strategies; NULL when out of memory. */
 static char *choose_finalists(struct job *job)
 {
     size_t listed_count, count = 0, used = 0;
     const struct tune_entrant **listed = cli_contest_listed(&job->contest, &listed_count);
     char *strategies = malloc(32 + LAB_STRATEGIES_MAX * (TUNE_STRATEGY_TEXT_SIZE + 4));
-    for (int turn = 0; listed != NULL && strategies != NULL && turn < 3; turn++) {
-        const size_t most = turn < 2 ? LAB_STRATEGIES_MAX : FINALISTS;
-        for (size_t i = 0; i < listed_count && count < most; i++) {
-            struct tune_entrant *entrant = &job->contest.entrants[listed[i] - job->contest.entrants];
-            char text[TUNE_STRATEGY_TEXT_SIZE];
-            if (turn_of(entrant) != turn)
-                continue;
-            tune_strategy_text(&entrant->strategy, text);
-            used += (size_t)sprintf(strategies + used, "%s{%s}", count == 0 ? "strategies=[" : ", ", text);
-            job->known[count++] = entrant->result;
-            entrant->result = NULL;
-        }
+    for (size_t i = 0; listed != NULL && strategies != NULL && i < listed_count; i++) {
+        struct tune_entrant *entrant = &job->contest.entrants[listed[i] - job->contest.entrants];
+        char text[TUNE_STRATEGY_TEXT_SIZE];
+        if (count == LAB_STRATEGIES_MAX || entrant->seeds == 0 ||
+            (entrant->margin == NULL && !entrant->is_own))
+            continue;
+        tune_strategy_text(&entrant->strategy, text);
+        used += (size_t)sprintf(strategies + used, "%s{%s}", count == 0 ? "strategies=[" : ", ", text);
+        job->known[count++] = entrant->result;
+        entrant->result = NULL;
     }
     if (listed != NULL && strategies != NULL)
         strcpy(strategies + used, "]");

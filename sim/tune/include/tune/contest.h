@@ -66,7 +66,6 @@ struct tune_seen {
     double refused;                 /* lab_refused_share() */
     struct lab_candidate candidate; /* apart from is_eligible */
     uint64_t closed;
-    uint64_t rows_at_risk, bytes_at_risk; /* the least sizes that at most the allowed share exceeds */
     uint64_t rows_most, bytes_most;       /* the largest partition */
 };
 

@@ -14,6 +14,9 @@
  * NULL. */
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
 
+/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
+json_t *cli_json_why(const struct report_answer *answer);
+
 /* Prints what was run, a row per strategy, and the expectations. The functions that return bool fail when out
  * of memory. Tables have at most 80 columns, whatever the labels are. */
 bool cli_print_result(const struct lab_result *result, struct sim_error *error);
