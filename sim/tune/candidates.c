@@ -129,13 +129,18 @@ static bool is_same(const struct lab_scenario *scenario, enum bk_kind kind)
            (!scenario->reads.present || lab_reads_can_be_expected(scenario));
 }
 
+static bool grows(const struct tune_contest *contest, const struct lab_settings *settings)
+{
+    const struct tune_rows *rows = &contest->rows;
+    return lab_partitions_grow(contest->scenario, settings, rows->start_ns, rows->start_ns + rows->lasts_ns);
+}
+
 static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_settings *settings = &entrant->strategy.settings;
     const enum bk_kind kind = settings->strategy.kind;
     entrant->requirements = lab_requirements(settings);
-    entrant->is_endless = lab_partitions_grow(contest->scenario, settings, contest->rows.start_ns,
-                                              contest->rows.start_ns + contest->rows.lasts_ns);
+    entrant->is_endless = grows(contest, settings);
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     bound_load(contest, entrant);
     if (kind == BK_KIND_PROBABILISTIC)
@@ -391,13 +396,11 @@ static void climb_hash(const struct tune_contest *contest, const struct bk_strat
 {
     const double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
     const struct lab_settings hash = {.strategy.kind = BK_KIND_HASH};
-    const bool grows = lab_partitions_grow(contest->scenario, &hash, contest->rows.start_ns,
-                                           contest->rows.start_ns + contest->rows.lasts_ns);
     double buckets = 1;
     (void)template;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (int turn = grows ? 2 : 1; buckets > 1 && turn <= 2; turn++)
+    for (int turn = grows(contest, &hash) ? 2 : 1; buckets > 1 && turn <= 2; turn++)
         add(out, bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), next(out)));
 }
 

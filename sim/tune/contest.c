@@ -198,6 +198,7 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     facts.expected_most = known->expected_most;
     facts.expected_least = known->expected_least;
     facts.expected_share = known->expected_share;
+    facts.expected_full = known->expected_full;
     if (facts.has_distribution && isnan(facts.expected_share) && facts.partitions > 0)
         facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
     return facts;

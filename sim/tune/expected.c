@@ -366,6 +366,12 @@ static bool sum_keys(struct task *task, double parts, double most, struct sum *o
 
 /* --- kinds that count rows */
 
+/* Whether the sizes of rows are those of a trace. */
+static bool has_own_sizes(const struct lab_scenario *scenario)
+{
+    return scenario->trace_path != NULL && !scenario->has_row_bytes;
+}
+
 /* A partition has a distribution of its own, and ends by it: tails of a full partition, and the mean of its
  * rows. */
 static bool full_partition(struct task *task, double *mean, struct sum *tail)
@@ -382,7 +388,7 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
         number.mean = (double)strategy->of.count.rows;
         *tail = (struct sum){number.mean > task->limit_most, number.mean > task->limit_least};
     } else if (strategy->kind == BK_KIND_PROBABILISTIC ||
-               (strategy->kind == BK_KIND_WEIGHTED &&
+               (strategy->kind == BK_KIND_WEIGHTED && !has_own_sizes(task->scenario) &&
                 task->scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT)) {
         const uint64_t each = (uint64_t)fmax(1, task->scenario->workload.row_bytes.a);
         const struct tune_distribution distribution = tune_distribution_of(strategy, each);
@@ -438,7 +444,7 @@ static bool set_limits(struct task *task)
     }
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
     longest = lab_row_stamp(&stamps, end_ns) > shortest ? lab_row_stamp(&stamps, end_ns) : longest;
-    if (scenario->trace_path != NULL && !scenario->has_row_bytes) /* a trace has its own sizes */
+    if (has_own_sizes(scenario))
         return false;
     const double limit = (double)limits->partition_bytes;
     const double smallest = (double)lab_row_bytes(&scenario->row_cost, 1, shortest);
@@ -497,13 +503,19 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     double mean = 0;
     out->has_distribution = false;
     out->expected_most = (double)INFINITY;
-    out->expected_least = 0;
+    out->expected_least = out->expected_full = 0;
     out->expected_share = (double)NAN;
-    if (!is_known(scenario, settings) || !set_limits(&task))
+    if (!is_known(scenario, settings))
         return;
+    const bool has_limits = set_limits(&task);
     const bool is_plain = scenario->trace_path == NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                           scenario->workload.backfill_before_ns == 0;
     if (full_partition(&task, &mean, &tail)) {
+        if (strategy->max_age_ns == 0 && scenario->row_ttl_ns == 0)
+            out->expected_full =
+                fmax(tail.least, task.has_sizes && mean * task.sizes.mean > task.room ? 0.5 : 0);
+        if (!has_limits)
+            return;
         /* By Wald's identity at least (n - limit) / mean partitions of a key with n rows begin early enough
          * to exceed a limit. */
         const double early = fmax(0, rows - keys * fmax(task.limit_least, mean)) / mean;
@@ -513,7 +525,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
         if (all.most > 0 && is_plain && sum_keys(&task, 1, RARE, &of_keys))
             all.most = fmax(DBL_MIN, fmin(all.most, 2 * of_keys.most));
-    } else if (strategy->kind != BK_KIND_TIME && lab_kind_ends(strategy->kind)) {
+    } else if (!has_limits || (strategy->kind != BK_KIND_TIME && lab_kind_ends(strategy->kind))) {
         return;
     } else {
         const double parts = strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : 1;
@@ -548,11 +560,15 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
         if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || total == NULL)
             continue;
         tune_expected_of(&prospect, &strategy->settings, &facts);
+        if (facts.expected_full > 0)
+            is_fine =
+                lab_metrics_add(&strategy->metrics, "expected.full_share", rounded(facts.expected_full));
         if (!facts.has_distribution || !isfinite(facts.expected_most))
             continue;
         if (isnan(facts.expected_share) && total->value > 0)
             facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most / total->value));
         is_fine =
+            is_fine &&
             lab_metrics_add(&strategy->metrics, "expected.over_limit", rounded(facts.expected_most)) &&
             lab_metrics_add(&strategy->metrics, "expected.over_limit_least", rounded(facts.expected_least)) &&
             (isnan(facts.expected_share) ||
@@ -912,6 +928,9 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
                    ? fmax(days, tune_growth_rate_at(growth, days,
                                                     room_above(&scenario->limits, rows_most, bytes_most)))
                    : (double)NAN;
+    /* A full partition exceeds a limit, so the first is that of the key that first has enough rows. */
+    if (facts->expected_full >= 0.5 && !(facts->expected_least > 0))
+        return outlook->unbucketed_days;
     if (!facts->has_distribution ||
         (kind == BK_KIND_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)))
         return (double)NAN;

@@ -100,6 +100,7 @@ struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_
     facts.expected_most = most == NULL ? (double)INFINITY : most->value;
     facts.expected_least = figure(strategy, "expected.over_limit_least", 0);
     facts.expected_share = figure(strategy, "expected.share", (double)NAN);
+    facts.expected_full = figure(strategy, "expected.full_share", 0);
     return facts;
 }
 
@@ -116,6 +117,7 @@ void lab_facts_add(struct lab_facts *into, const struct lab_facts *from)
     into->expected_most = fmax(into->expected_most, from->expected_most);
     into->expected_least = fmin(into->expected_least, from->expected_least);
     into->expected_share = fmax(into->expected_share, from->expected_share);
+    into->expected_full = fmax(into->expected_full, from->expected_full);
 }
 
 static bool judge_bounds(const struct lab_limits *limits, const struct lab_facts *facts,
@@ -159,8 +161,9 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
 {
     const double may = limits->over_limit_share, chance = 1 - limits->confidence;
     const double each = 1 - chance / 2, seen = (double)facts->over / (double)facts->partitions;
+    const bool is_full_over = may == 0 && facts->expected_full > chance;
     out->share = seen;
-    if (facts->is_certain) {
+    if (facts->is_certain && (seen > may || !is_full_over)) {
         out->share_most = (double)NAN;
         out->within = LAB_WITHIN;
         out->by = LAB_BY_CERTAINTY;
@@ -170,6 +173,11 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
     }
     if (may == 0 && facts->over > 0) {
         exceed(facts, LAB_BY_SAMPLE, out);
+        return;
+    }
+    if (is_full_over) {
+        out->share_most = (double)NAN;
+        exceed(facts, LAB_BY_DISTRIBUTION, out);
         return;
     }
     if (facts->has_distribution) {

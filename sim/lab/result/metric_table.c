@@ -103,6 +103,10 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Horizon"), IS_LATE, IS("expected.share", SHARE), .absent = NO_EXPECTED,
      .meaning = "an upper bound of the probability that a partition exceeds a limit, where it has its full "
                 "size"},
+    {IN("Horizon"), IS_LATE, IS("expected.full_share", SHARE),
+     .absent = "if it is 0, with `max_age` or `row.ttl`, and as `expected.share`",
+     .meaning = "a lower bound of the probability that a full partition of `count`, `probabilistic` or "
+                "`weighted` exceeds a limit, even if no partition of the run is full"},
 
     {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =

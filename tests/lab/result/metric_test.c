@@ -252,6 +252,7 @@ static void look_for(void *context, const char *name)
                                             "expected.over_limit",
                                             "expected.over_limit_least",
                                             "expected.share",
+                                            "expected.full_share",
                                             "horizon.days",
                                             "horizon.unbucketed_days",
                                             "horizon.doubles_days",

@@ -156,6 +156,7 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
     facts->expected_most = known->expected_most;
     facts->expected_least = known->expected_least;
     facts->expected_share = known->expected_share;
+    facts->expected_full = known->expected_full;
     if (isnan(facts->expected_share))
         facts->expected_share =
             seeds == 0 ? (double)INFINITY
@@ -557,7 +558,8 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
                                    .whole_days = contest->outlook.unbucketed_days,
                                    .most = known.has_distribution ? known.expected_most : (double)NAN,
                                    .least = known.expected_least,
-                                   .full = known.expected_share * (double)known.partitions};
+                                   .full = known.expected_share * (double)known.partitions,
+                                   .full_share = known.expected_full};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         outlook.seen = fmin(outlook.seen, entrant->seen[i].figures[TUNE_FIRST_OVER]);
         outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);

@@ -41,10 +41,12 @@ static struct twin_verdict judge_partitions(const struct lab_limits *limits, con
     const double n = (double)facts->partitions, over = (double)facts->over;
     struct twin_verdict out = {over > may * n ? LAB_EXCEEDS : LAB_WITHIN, LAB_BY_CERTAINTY, over / n,
                                (double)NAN, 0};
-    if (facts->is_certain)
+    const bool is_full_over = may == 0 && facts->expected_full > chance;
+    if (facts->is_certain && (over > may * n || !is_full_over))
         return out;
-    out.by = LAB_BY_SAMPLE;
-    if (may == 0 && over > 0)
+    out.by = may == 0 && over > 0 ? LAB_BY_SAMPLE : LAB_BY_DISTRIBUTION;
+    out.within = LAB_EXCEEDS;
+    if ((may == 0 && over > 0) || is_full_over)
         return out;
     if (facts->has_distribution) {
         out.most = isnan(facts->expected_share) ? facts->expected_most / n : facts->expected_share;
@@ -137,7 +139,8 @@ static struct lab_facts facts_of(const struct answer *answer, size_t index)
         .has_distribution = !isnan(most),
         .expected_most = most,
         .expected_least = twin_or_zero(twin_metric(strategy, "expected.over_limit_least")),
-        .expected_share = twin_metric(strategy, "expected.share")};
+        .expected_share = twin_metric(strategy, "expected.share"),
+        .expected_full = twin_or_zero(twin_metric(strategy, "expected.full_share"))};
 }
 
 bool twin_verdicts(const struct answer *answer)
@@ -177,6 +180,7 @@ bool twin_judgments(const struct answer *answer)
         facts.expected_least = numbers[sim_random_below(random, 7)];
         facts.expected_most = fmax(facts.expected_least, numbers[sim_random_below(random, 7)]);
         facts.expected_share = round % 3 == 0 ? (double)NAN : numbers[sim_random_below(random, 5)];
+        facts.expected_full = round % 4 == 0 ? numbers[sim_random_below(random, 5)] : 0;
         const struct lab_judgment told = lab_judgment_of(&limits, &facts);
         if (!twin_judged(answer, "drawn facts", &limits, &facts, &told))
             return false;

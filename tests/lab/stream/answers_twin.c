@@ -415,6 +415,8 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
         wanted = growth > 0 ? fmax(days, grown(growth, days, room, true)) : (double)NAN;
     } else if (kind == BK_KIND_TIME && twin_grows(answer, settings)) {
         wanted = (double)NAN;
+    } else if (outlook->full_share >= 0.5 && !(outlook->least > 0)) {
+        wanted = outlook->whole_days;
     } else if (outlook->most <= NEVER && !(outlook->full > NEVER)) {
         wanted = (double)INFINITY;
     } else if (isfinite(outlook->most) && outlook->least > 0) {
@@ -443,6 +445,7 @@ static bool check_drawn(const struct answer *answer, const struct lab_strategy *
             facts.expected_least = numbers[sim_random_below(random, 7)];
         facts.expected_most = fmax(facts.expected_least, numbers[sim_random_below(random, 8)]);
         facts.expected_share = round % 3 == 0 ? (double)NAN : numbers[sim_random_below(random, 4)];
+        facts.expected_full = round % 4 == 0 ? numbers[sim_random_below(random, 4)] / 2 : 0;
         const uint64_t rows = 1 + sim_random_below(random, 200), bytes = 1 + sim_random_below(random, 30000);
         const struct twin_outlook outlook = {
             .growth = known.growth.per_day,
@@ -453,6 +456,7 @@ static bool check_drawn(const struct answer *answer, const struct lab_strategy *
             .most = facts.has_distribution ? facts.expected_most : (double)NAN,
             .least = facts.expected_least,
             .full = facts.expected_share * (double)facts.partitions,
+            .full_share = facts.expected_full,
             .whole_days = whole_days};
         const double told =
             tune_first_over_days(&known, &strategy->settings, &facts, outlook.seen, rows, bytes);
@@ -484,7 +488,8 @@ bool twin_horizons(const struct answer *answer)
             .whole_days = twin_metric(strategy, "horizon.unbucketed_days"),
             .most = twin_metric(strategy, "expected.over_limit"),
             .least = twin_metric(strategy, "expected.over_limit_least"),
-            .full = twin_metric(strategy, "expected.share") * twin_metric(strategy, "partitions.total")};
+            .full = twin_metric(strategy, "expected.share") * twin_metric(strategy, "partitions.total"),
+            .full_share = twin_metric(strategy, "expected.full_share")};
         const struct lab_settings *settings = &answer->scenario->strategies[i].settings,
                                   whole = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
         double told = twin_metric(strategy, "horizon.days"),
@@ -664,9 +669,11 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         least = most = core->max_age_ns > 0 ? 0 : renewal_sum(answer, &strategy->settings, n);
         most = is_synthetic && poisson_sum(answer, &whole, n) < 0.0101 ? 0 : most;
         bound = counted_most(answer, &strategy->settings, n, tail);
-        if (!twin_is_near(told.expected_share,
-                          fmax(tail, core->kind == BK_KIND_COUNT ? 0 : 2.2250738585072014e-308)) &&
-            fabs(told.expected_share - tail) > 1e-13)
+        const double full = core->max_age_ns > 0 || scenario.row_ttl_ns > 0 ? 0 : tail;
+        if ((!twin_is_near(told.expected_share,
+                           fmax(tail, core->kind == BK_KIND_COUNT ? 0 : 2.2250738585072014e-308)) &&
+             fabs(told.expected_share - tail) > 1e-13) ||
+            (!twin_is_near(told.expected_full, full) && fabs(told.expected_full - full) > 1e-13))
             return twin_differs(answer,
                                 "%s: a partition has more than %.0f rows with %.9g, and %.9g by the twin",
                                 strategy->label, n, told.expected_share, tail);

@@ -9,7 +9,8 @@
  *  3. the partitions of the run, where every seed makes the same ones, or where one exceeded a limit although
  *     none may;
  *  4. the distribution of sizes (the metrics expected.*), where it decides: the number of partitions of a run
- *     that are expected to exceed a limit, between two bounds;
+ *     that are expected to exceed a limit, between two bounds. If none may, a full partition of count,
+ *     probabilistic or weighted must not, even if the run is too short to fill one;
  *  5. the partitions of the run as a sample, by the bounds of Clopper and Pearson.
  * If limits.over_limit_share is 0, no partition may exceed a limit: by its distribution a strategy is within
  * the limits if, with limits.confidence, none of a run's partitions exceeds one. Otherwise the share of
@@ -33,6 +34,7 @@ struct lab_facts {
     bool has_distribution;
     double expected_most, expected_least; /* bounds of the expected number of partitions above a limit */
     double expected_share; /* upper bound of the probability that a partition exceeds a limit */
+    double expected_full;  /* lower bound of it for a full partition of count, probabilistic and weighted */
     bool has_bounds;       /* percentiles: */
     double bound_least[LAB_SIZE_UNITS], bound_most[LAB_SIZE_UNITS]; /* bounds of the share above the limit */
 };
