@@ -541,7 +541,8 @@ static double rows_above(const struct answer *answer, const struct lab_settings 
                           : pow(0.5, strategy->of.probabilistic.bits);
         return twin_binomial_upto((double)strategy->of.probabilistic.threshold - 1, n, p);
     }
-    if (strategy->kind != BK_KIND_WEIGHTED || size->kind != SIM_SIZE_CONSTANT)
+    if (strategy->kind != BK_KIND_WEIGHTED || size->kind != SIM_SIZE_CONSTANT ||
+        (answer->scenario->trace_path != NULL && !answer->scenario->has_row_bytes))
         return (double)NAN;
     uint64_t bytes = size->a < 1 ? 1 : (uint64_t)size->a, unit = strategy->of.weighted.bytes;
     double sure = n * (double)(bytes / unit), left = (double)strategy->of.weighted.threshold - 1 - sure;
