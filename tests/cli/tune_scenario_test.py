@@ -306,7 +306,7 @@ class TuneScenarioTest(ProgramTest):
                 "tune.seeds=3", "--set", "limits={partition_rows: 5}"]
         line = self.bad(1, *base)
         self.assertRegex(line, r"small\.yaml: no setting stays within the limits: with mine-\w+, the nearest, "
-                               r"[\d.]+ % of partitions exceed 5 rows; raise partition_rows to \d+"
+                               r"[\d.]+% of partitions exceed 5 rows; raise partition_rows to \d+"
                                r"(, or risk to [\d.]+%)?\Z")
         rows = line.split("partition_rows to ")[1].split(",")[0]
         self.good(*base, "--set", "limits.partition_rows=" + rows)
@@ -334,7 +334,7 @@ class TuneScenarioTest(ProgramTest):
     def test_limit_of_less_than_a_row_is_enforced(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set",
                         "limits={partition_bytes: 20B}", "--set", "row.format=payload", "--set", "tune.seeds=2")
-        self.assertRegex(line, r"9\d[\d.]* % of partitions exceed 20B; raise partition_bytes to \d+B\Z")
+        self.assertRegex(line, r"9\d[\d.]*% of partitions exceed 20B; raise partition_bytes to \d+B\Z")
 
     def test_trace_has_no_margin(self):
         self.write("trace.csv", "timestamp_ms,key,bytes\n" +
