@@ -66,7 +66,7 @@ struct tune_seen {
     double refused;                 /* lab_refused_share() */
     struct lab_candidate candidate; /* apart from is_eligible */
     uint64_t closed;
-    uint64_t rows_most, bytes_most;       /* the largest partition */
+    uint64_t rows_most, bytes_most; /* the largest partition */
 };
 
 enum tune_status {
