@@ -835,10 +835,13 @@ static double hazard(const struct passage *passage, double times, double most)
         const struct crowd *crowd = &passage->crowds[i];
         const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows;
         const double drawn = passage->bursts * crowd->pace * crowd->pace * more;
-        const double tail = partition_tail(passage, mean, drawn);
+        /* A key's parts are Poisson, given its bursts. */
+        const bool is_divided = passage->bursts > 0 && passage->parts > 1;
+        const double tail = is_divided ? partition_tail(passage, mean + 4 * sqrt(drawn), 0)
+                                       : partition_tail(passage, mean, drawn);
         if (i >= passage->drawn && tail * left < 1e-9)
             break;
-        if (passage->bursts == 0 || passage->parts == 1)
+        if (!is_divided)
             sum -= crowd->count * log1p(-fmin(tail, 1));
         else if (tail > 1e-12)
             sum -= crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));

@@ -391,9 +391,7 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     free(future.later);
     if (isnan(told))
         return wanted * (1 + ROUNDED) > kept;
-    /* The program leaves out keys of which a normal approximation says that no part exceeds a limit. */
-    return fabs(capped(told) - capped(wanted)) <=
-           (is_divided ? 1e-3 : ROUNDED) * capped(wanted) + 2e-9 * days;
+    return fabs(capped(told) - capped(wanted)) <= ROUNDED * capped(wanted) + 2e-9 * days;
 }
 
 bool twin_horizon(const struct answer *answer, const struct lab_settings *settings,

@@ -271,6 +271,22 @@ static struct lab_result *run_text(const char *text)
     return result;
 }
 
+/* A spike from the middle of hour 30 to the middle of hour 33: the largest window is one of the two whole
+ * ones. */
+static void test_largest_window_is_named(void **state)
+{
+    (void)state;
+    static const char spike[] =
+        "arrivals: {rate: 100/h, spikes: [{at: 1830m, lasts: 3h, factor: 20, keys: 100%}]}\n";
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_result *result = run(spike, kinds, "thinned", seed, 1);
+        const struct lab_largest *largest = &result->strategies[1].largest[LAB_IN_ROWS];
+        const int64_t hour = largest->bucket - START_NS / SIM_HOUR;
+        assert_true(largest->size > 150 && (hour == 31 || hour == 32));
+        lab_result_destroy(result);
+    }
+}
+
 /* The largest number of rows that a key may write: 60 days of 1e9 rows/s, within 8 standard deviations
  * (1.2e-15). */
 static void test_busiest_key_is_counted(void **state)
@@ -381,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_distribution_is_that_of_the_exact_mode),
         cmocka_unit_test(test_digest_depends_on_the_seed_only),
         cmocka_unit_test(test_single_strategy_is_as_among_others),
+        cmocka_unit_test(test_largest_window_is_named),
         cmocka_unit_test(test_busiest_key_is_counted),
         cmocka_unit_test(test_table_of_many_rows_counts_them),
         cmocka_unit_test(test_same_rows_exceed_a_limit_at_the_same_time),
