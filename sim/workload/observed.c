@@ -436,7 +436,10 @@ static void set_points(const struct figures *figures, struct wl_observed *out)
 static bool begin_table(struct figures *figures, const char *name, size_t size)
 {
     figures->column = 0;
-    return observed_table(figures->file, name, size, &figures->is_wanted);
+    if (!observed_table(figures->file, name, size, &figures->is_wanted))
+        return false;
+    figures->is_found = figures->is_found || figures->is_wanted;
+    return true;
 }
 
 /* A line of a table of buckets: bound and counts, with words and signs around them. */
@@ -499,7 +502,6 @@ static bool take_figure(struct figures *figures, struct trace_span line)
             continue;
         if (!read_amount(figures->file, trace_trim(rest.begin, rest.end), &bytes))
             return false;
-        figures->is_found = figures->is_found || figures->is_wanted;
         figures->largest = figures->is_wanted ? bytes : figures->largest;
     }
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
