@@ -34,6 +34,36 @@ class InitTest(ProgramTest):
         self.assertEqual(result["scenario"], "scenario")  # named after its file
         self.assertTrue(result["expect"] and all(expect["ok"] for expect in result["expect"]))
 
+    def test_a_table_of_a_schema_becomes_a_scenario_that_runs(self):
+        self.write("s.cql", """-- DESCRIBE
+CREATE TYPE IF NOT EXISTS shop.address (street text, zip int);
+CREATE TABLE shop.events (tenant text, day date, kind text, at timestamp, id timeuuid, level tinyint, body text,
+    "Odd Name" varint, tags set<text>, who address, vec vector<float, 4>, owner text STATIC, /* , */
+    PRIMARY KEY ((tenant, kind, day), at, id)
+) WITH CLUSTERING ORDER BY (at DESC, id ASC) AND bloom_filter_fp_chance = 0.01 AND comment = 'a; b AND c'
+  AND compaction = {'class': 'LeveledCompactionStrategy'} AND default_time_to_live = 604800;
+CREATE TABLE kv (k text PRIMARY KEY, v blob);
+CREATE TABLE likes (post uuid, who uuid, n counter, PRIMARY KEY (post, who)) WITH COMPACT STORAGE;
+CREATE TABLE odd (a int, b int, c nothing, PRIMARY KEY (a, b));
+CREATE TABLE worse (a int, b int, PRIMARY KEY (a, d));
+""")
+        for name in ("events", "likes"):
+            self.good("init", name, "--table", "s.cql")
+            self.good("run", name + ".yaml", "--set", "duration=10m", "--quiet", "--no-charts", "--no-store")
+        with open(os.path.join(self.folder, "events.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        for wanted in ("key is tenant, kind together", "'day': bucket, 'at': time, 'id': id, ", "ttl: 604800s",
+                       "[{'at': desc}, {'id': asc}]", "'Odd Name': {type: blob, bytes: 4B} # varint",
+                       "'vec': {type: blob, bytes: 16B}", "'owner': {type: text, bytes: 50B, static: true}",
+                       "compaction: LeveledCompactionStrategy"):
+            self.assertIn(wanted, text)
+        self.assertIn("    level tinyint,", self.good("cql", "events.yaml"))
+        for name, said in (("kv", "s.cql:8: table kv has no clustering columns"),
+                           ("odd", "s.cql:10: column c has the type nothing, which is not known"),
+                           ("worse", "s.cql:11: the primary key names 'd'"),
+                           ("none", "s.cql:1: 5 tables, events, kv, likes, odd, worse; name the one")):
+            self.assertIn(said, self.bad(2, "init", name, "--table", "s.cql"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,6 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "reports/output.h"
-#include "starter.h"
 #include "tune/expected.h"
 
 /* --continue RUN --for DURATION: makes the scenario of a finished run with a longer duration. */
@@ -352,58 +351,4 @@ const struct cli_command cli_run = {
     .least = 0,
     .most = CLI_ANY_NUMBER,
     .run = run,
-};
-
-static const struct cli_option init_options[] = {{NULL, NULL, NULL}};
-
-static bool ends_in_yaml(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-static bool write_starter(const char *path, struct sim_error *error)
-{
-    struct report_partial output;
-    int code = report_partial_open(&output, path, true);
-    if (code == EEXIST)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: already exists, and was not changed; choose another name, or remove it first",
-                        path);
-    if (code != 0)
-        return cli_file_fail(code, path, error);
-    code = report_partial_write(&output, cli_starter, cli_starter_size);
-    code = code != 0 ? code : report_partial_sync(&output);
-    int ended = report_partial_end(&output, code == 0);
-    code = code != 0 ? code : ended;
-    return code == 0 || cli_file_fail(code, path, error);
-}
-
-static bool init(const struct cli_args *args, struct sim_error *error)
-{
-    const char *name = args->count > 0 ? cli_argument(args, 0) : "scenario";
-    if (name[0] == '\0' || name[strlen(name) - 1] == '/')
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: init '%s': no file name; write 'bucketlab init chat'", name);
-    g_autofree char *path = g_strconcat(name, ends_in_yaml(name) ? "" : ".yaml", NULL);
-    if (!write_starter(path, error))
-        return false;
-    if (!args->is_quiet) {
-        printf("wrote ");
-        cli_print_text(stdout, path);
-        cli_print_line(stdout, "; try it: bucketlab run ", path);
-    }
-    return true;
-}
-
-const struct cli_command cli_init = {
-    .name = "init",
-    .arguments = "[NAME]",
-    .summary = "write a commented starter scenario (default scenario.yaml)",
-    .example = "  bucketlab init chat\n  bucketlab run chat.yaml\n",
-    .options = init_options,
-    .has_no_json = true,
-    .least = 0,
-    .most = 1,
-    .run = init,
 };
