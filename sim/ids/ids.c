@@ -38,6 +38,28 @@ static bool read_number(const char *text, size_t size, int64_t *out)
     return errno == 0;
 }
 
+/* Ids of the kind BYTES that many programs make. ObjectIds also have the digits of a cuid2. */
+static const struct {
+    const char *text, *digits;
+    size_t size;
+} forms[] = {
+    {"ObjectId: a time, 40 random bits of each process, a counter of 24 bits", "0123456789abcdefABCDEF", 24},
+    {"cuid2: about 120 random bits", "0123456789abcdefghijklmnopqrstuvwxyz", 24},
+    {"KSUID: a time, 128 random bits", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 27},
+    {"nanoid: 126 random bits", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-", 21},
+    {"UUID v6: a time, a clock sequence and a node", "0123456789abcdefABCDEF-", UUID_TEXT},
+};
+#define FORMS (sizeof forms / sizeof *forms)
+
+static size_t form_of(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < FORMS && (size != forms[i].size || strspn(text, forms[i].digits) != size ||
+                         (size == UUID_TEXT && text[14] != '6')))
+        i++;
+    return i;
+}
+
 static enum bk_id_kind kind_of(const char *text, size_t size)
 {
     uint8_t ulid[WL_ULID_BYTES];
@@ -82,10 +104,13 @@ static bool bytes_of(enum bk_id_kind kind, const char *text, size_t size, uint8_
         type = CASS_BIGINT;
     else if (size > 2 && text[0] == '0' && text[1] == 'x')
         type = CASS_BLOB;
-    if (!cass_value_parse(type, text, out, out_size, error) &&
-        (kind != BK_ID_BYTES || error->class != SIM_ERROR_INPUT ||
-         !cass_value_parse(CASS_TEXT, text, out, out_size, error)))
+    struct sim_error fault = {.class = SIM_ERROR_NONE};
+    if (!cass_value_parse(type, text, out, out_size, &fault) &&
+        (kind != BK_ID_BYTES || fault.class != SIM_ERROR_INPUT ||
+         !cass_value_parse(CASS_TEXT, text, out, out_size, &fault))) {
+        *error = fault;
         return false;
+    }
     return bk_id_bits(kind, *out, *out_size, &bits) == BK_OK ||
            sim_fail(error, SIM_ERROR_INPUT, "no such id");
 }
@@ -187,19 +212,24 @@ static bool begin(struct reader *reader, const char *column, struct sim_error *e
 static bool judge_kind(struct reader *reader, enum bk_id_kind *most, enum bk_id_kind *first,
                        struct sim_error *error)
 {
-    size_t counts[BK_ID_KINDS] = {0};
+    size_t counts[BK_ID_KINDS] = {0}, of_form[FORMS + 1] = {0};
     for (unsigned i = 0; i < SAMPLE_ROWS && reader->record.count > 0; i++) {
         if (!read_text(reader, error))
             return false;
         enum bk_id_kind kind = kind_of(reader->text, reader->text_size);
         *first = i == 0 ? kind : *first;
         counts[kind]++;
+        of_form[form_of(reader->text, reader->text_size)]++;
         if (!wl_csv_next(reader->csv, &reader->record, error))
             return false;
     }
     *most = BK_ID_TIMEUUID;
     for (enum bk_id_kind kind = *most; kind < BK_ID_KINDS; kind++)
         *most = counts[kind] > counts[*most] ? kind : *most;
+    for (size_t i = 0; i < FORMS; i++) {
+        if (*most == BK_ID_BYTES && of_form[i] > counts[BK_ID_BYTES] / 2)
+            reader->sample->form = forms[i].text;
+    }
     return true;
 }
 

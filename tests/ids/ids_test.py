@@ -136,6 +136,19 @@ class IdsTest(ProgramTest):
         self.write("ids.txt", "\n".join([*ids, "", " id", "--", *ids]) + "\n")
         self.assertIn(f"ids.txt:{LEAST + 2}: 'id' is not UUID v4", self.bad(2, "ids", "ids.txt"))
 
+    def test_other_known_forms_are_named(self):
+        draw = random.Random(3)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+        for name, made in (("ObjectId", lambda i: "%08xa1b2c3d4e5%06x" % (1700000000 + i // 3, 0x123400 + i)),
+                           ("KSUID", lambda i: "2" + "".join(draw.choices(digits[:62], k=26))),
+                           ("nanoid", lambda i: "0x" + "".join(draw.choices(digits, k=19))),
+                           ("cuid2", lambda i: "t" + "".join(draw.choices(digits[:36], k=23))),
+                           ("UUID v6", lambda i: "1ec9414c-232a-6b00-b3c8-%012x" % draw.randrange(1 << 48))):
+            self.write("ids.csv", "id\n" + "".join(made(i) + "\n" for i in range(400)))
+            told = self.good_json("ids", "ids.csv", "--json")
+            self.assertEqual(told["kind"], "bytes")
+            self.assertTrue(told["form"].startswith(name + ":"), told)
+
     def test_timeuuids_pasted_from_cqlsh_are_of_one_process(self):
         self.write("ids.txt", "\n id\n" + "-" * 38 + "\n" + "".join(
             f" 3a2b{977 * i:04x}-1c{i % 7:02x}-11f1-8a10-02fc0000ab01\n" for i in range(LEAST)) + f"\n({LEAST} rows)\n")

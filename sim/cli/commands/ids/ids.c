@@ -79,6 +79,8 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
     char count[CLI_NUMBER_SIZE], text[512];
     cli_grouped(verdict->count, count);
     printf("%s ids: %s", count, bk_id_kind_name(sample->kind));
+    if (sample->form != NULL)
+        printf(" (%s)", sample->form);
     if (verdict->processes > 0) {
         cli_grouped(verdict->processes, count);
         printf(", of %s process%s", count, verdict->processes == 1 ? "" : "es");
@@ -108,8 +110,10 @@ static bool print_json(const struct ids_sample *sample, const struct ids_verdict
                        struct sim_error *error)
 {
     return cli_json_print(
-        CLI_OBJECT({"kind", json_string(kinds[sample->kind].option)}, {"bits", json_integer(bits)},
-                   {"ids", cli_json_whole(verdict->count)}, {"repeated", cli_json_whole(verdict->repeated)},
+        CLI_OBJECT({"kind", json_string(kinds[sample->kind].option)},
+                   {"form", sample->form == NULL ? json_null() : json_string(sample->form)},
+                   {"bits", json_integer(bits)}, {"ids", cli_json_whole(verdict->count)},
+                   {"repeated", cli_json_whole(verdict->repeated)},
                    {"processes", verdict->processes > 0 ? cli_json_whole(verdict->processes) : json_null()},
                    {"lowest", as_json(&verdict->lowest)}, {"taken", as_json(&verdict->taken)}),
         error);

@@ -514,10 +514,9 @@ static char *scenario_of(const char *path, const char *wanted, struct sim_error 
     return g_string_free(out, !is_fine);
 }
 
-static const struct cli_option init_options[] = {{"table", "FILE",
-                                                  "a scenario of your table: the CREATE TABLE of a file, "
-                                                  "with its\nCREATE TYPE; of several, that named NAME"},
-                                                 {NULL, NULL, NULL}};
+static const struct cli_option init_options[] = {
+    {"table", "FILE", "a scenario of the table in a schema (CREATE TABLE);\nof several, the one named NAME"},
+    {NULL, NULL, NULL}};
 
 static bool ends_in_yaml(const char *name)
 {

@@ -440,7 +440,7 @@ static bool anonymise(const struct lab_scenario *scenario, const char *path, str
 static const struct cli_option options[] = {
     {"columns", "SPEC",
      "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\narrived, count and bytes_of; by name or number"},
-    {"explain", NULL, "print how each column is understood, and the fields that say so"},
+    {"explain", NULL, "print how each column is understood"},
     {"sort", NULL, "the rows are in no order; the same as trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
     {"anonymise", "FILE", "write the rows with numbers instead of keys; - for stdout"},

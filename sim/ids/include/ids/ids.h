@@ -26,8 +26,9 @@
 
 struct ids_sample {
     enum bk_id_kind kind;
-    uint8_t *bytes; /* the bytes of all ids in sequence, as bk_id_bits() takes them */
-    size_t *ends;   /* end of each id in `bytes` */
+    const char *form; /* of ids of the kind BYTES, which bits of it are random; NULL: no known form */
+    uint8_t *bytes;   /* the bytes of all ids in sequence, as bk_id_bits() takes them */
+    size_t *ends;     /* end of each id in `bytes` */
     size_t count;
 };
 
