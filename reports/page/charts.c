@@ -27,8 +27,7 @@ static double near(double value)
 
 static void put_number(struct report_sheet *svg, const char *name, double value)
 {
-    report_sheet_note(
-        svg, xmlTextWriterWriteFormatAttribute(svg->writer, (const xmlChar *)name, "%.8g", near(value)));
+    xmlTextWriterWriteFormatAttribute(svg->writer, (const xmlChar *)name, "%.8g", near(value));
 }
 
 /* Writes part of a path. Needs no escaping. */
@@ -37,7 +36,7 @@ static void draw(struct report_sheet *svg, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report_sheet_note(svg, xmlTextWriterWriteVFormatRaw(svg->writer, format, arguments));
+    xmlTextWriterWriteVFormatRaw(svg->writer, format, arguments);
     va_end(arguments);
 }
 
@@ -49,12 +48,12 @@ static void open_path(struct report_sheet *svg, const char *class, const char *h
         report_sheet_attribute(svg, "class", class);
     if (hint != NULL)
         report_sheet_attribute(svg, "data-hint", hint);
-    report_sheet_note(svg, xmlTextWriterStartAttribute(svg->writer, (const xmlChar *)"d"));
+    xmlTextWriterStartAttribute(svg->writer, (const xmlChar *)"d");
 }
 
 static void close_path(struct report_sheet *svg)
 {
-    report_sheet_note(svg, xmlTextWriterEndAttribute(svg->writer));
+    xmlTextWriterEndAttribute(svg->writer);
     report_sheet_close_void(svg);
 }
 
@@ -304,10 +303,9 @@ static void write_text(struct hand *hand, const struct report_scene *scene, cons
         const struct report_set_line *line = &lines[i];
         report_sheet_open(svg, "text");
         if (mark->is_upright) {
-            report_sheet_note(svg, xmlTextWriterWriteFormatAttribute(
-                                       svg->writer, (const xmlChar *)"transform",
-                                       "translate(%.8g %.8g)rotate(-90)", near(box->x + line->baseline),
-                                       near(box->y + box->height - line->x)));
+            xmlTextWriterWriteFormatAttribute(
+                svg->writer, (const xmlChar *)"transform", "translate(%.8g %.8g)rotate(-90)",
+                near(box->x + line->baseline), near(box->y + box->height - line->x));
         } else {
             put_number(svg, "x", box->x + line->x);
             put_number(svg, "y", box->y + line->baseline);
@@ -344,7 +342,7 @@ void report_page_svg(struct report_sheet *sheet, const struct report_chart *char
 {
     struct hand hand = {.sheet = sheet};
     write_svg_head(&hand, chart, scene, id);
-    for (size_t i = 0; hand.sheet->is_fine && i < scene->count; i++)
+    for (size_t i = 0; i < scene->count; i++)
         write_mark(&hand, scene, &scene->marks[i]);
     leave_group(&hand);
     report_sheet_close_void(hand.sheet);
@@ -408,7 +406,7 @@ struct list {
 static void put_bytes(struct report_sheet *sheet, const char *text, size_t length)
 {
     char *escaped = g_uri_escape_bytes((const guint8 *)text, length, ",:");
-    report_sheet_note(sheet, xmlTextWriterWriteString(sheet->writer, (const xmlChar *)escaped));
+    xmlTextWriterWriteString(sheet->writer, (const xmlChar *)escaped);
     g_free(escaped);
 }
 
@@ -624,11 +622,10 @@ static void write_csv(struct report_sheet *sheet, const struct report_chart *cha
     report_sheet_element(sheet, "p", "class", "csv", NULL);
     report_sheet_element(sheet, "a", "download", report_text(sheet->arena, "%s-%s.csv", name, chart->name),
                          NULL);
-    report_sheet_note(sheet, xmlTextWriterStartAttribute(sheet->writer, (const xmlChar *)"href"));
-    report_sheet_note(
-        sheet, xmlTextWriterWriteString(sheet->writer, (const xmlChar *)"data:text/csv;charset=utf-8,"));
+    xmlTextWriterStartAttribute(sheet->writer, (const xmlChar *)"href");
+    xmlTextWriterWriteString(sheet->writer, (const xmlChar *)"data:text/csv;charset=utf-8,");
     list_figures(&list, chart);
-    report_sheet_note(sheet, xmlTextWriterEndAttribute(sheet->writer));
+    xmlTextWriterEndAttribute(sheet->writer);
     report_sheet_text(sheet, "The figures as CSV");
     report_sheet_close(sheet);
     report_sheet_close(sheet);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a run as one page. In: a result, and what the caller knows about the run. Kept: a sheet, which
- * writes elements, attributes and texts with libxml and records the first failure. Out: the bytes of the
- * page, or its file. */
+ * writes elements, attributes and texts with libxml. Out: the bytes of the page, or its file. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/page.h"
 
@@ -16,37 +15,30 @@
 #include "lab/metric.h"
 #include "sheet.h"
 
-void report_sheet_note(struct report_sheet *sheet, int code)
-{
-    sheet->is_fine = sheet->is_fine && code >= 0;
-}
-
 void report_sheet_open(struct report_sheet *sheet, const char *name)
 {
-    report_sheet_note(sheet, xmlTextWriterStartElement(sheet->writer, (const xmlChar *)name));
+    xmlTextWriterStartElement(sheet->writer, (const xmlChar *)name);
 }
 
 void report_sheet_close(struct report_sheet *sheet)
 {
-    report_sheet_note(sheet, xmlTextWriterFullEndElement(sheet->writer));
+    xmlTextWriterFullEndElement(sheet->writer);
 }
 
 void report_sheet_close_void(struct report_sheet *sheet)
 {
-    report_sheet_note(sheet, xmlTextWriterEndElement(sheet->writer));
+    xmlTextWriterEndElement(sheet->writer);
 }
 
 void report_sheet_attribute(struct report_sheet *sheet, const char *name, const char *value)
 {
-    report_sheet_note(sheet,
-                      xmlTextWriterWriteAttribute(sheet->writer, (const xmlChar *)name,
-                                                  (const xmlChar *)report_clean_lines(sheet->arena, value)));
+    xmlTextWriterWriteAttribute(sheet->writer, (const xmlChar *)name,
+                                (const xmlChar *)report_clean_lines(sheet->arena, value));
 }
 
 void report_sheet_text(struct report_sheet *sheet, const char *text)
 {
-    report_sheet_note(sheet, xmlTextWriterWriteString(
-                                 sheet->writer, (const xmlChar *)report_clean_lines(sheet->arena, text)));
+    xmlTextWriterWriteString(sheet->writer, (const xmlChar *)report_clean_lines(sheet->arena, text));
 }
 
 static void put_attributes(struct report_sheet *sheet, va_list attributes)
@@ -100,7 +92,7 @@ static bool has(const char *text)
 /* Markup that is part of this program. */
 static void raw(struct report_sheet *sheet, const char *markup)
 {
-    report_sheet_note(sheet, xmlTextWriterWriteRaw(sheet->writer, (const xmlChar *)markup));
+    xmlTextWriterWriteRaw(sheet->writer, (const xmlChar *)markup);
 }
 
 enum { FINGERPRINT_SIZE = 64 };
@@ -665,7 +657,7 @@ static void write_page(struct report_sheet *sheet)
         if (strcmp(page->result->strategies[i].label, page->recommended) == 0)
             sheet->chosen = i;
     }
-    report_sheet_note(sheet, xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL));
+    xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL);
     report_sheet_element(sheet, "html", "lang", "en", NULL);
     write_head(sheet, report_text(sheet->arena, "%s · bucketlab", name));
     report_sheet_open(sheet, "body");
@@ -683,7 +675,7 @@ static void write_page(struct report_sheet *sheet)
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
-    report_sheet_note(sheet, xmlTextWriterEndDocument(sheet->writer));
+    xmlTextWriterEndDocument(sheet->writer);
 }
 
 bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error)
@@ -694,25 +686,18 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
         return false;
     struct report_arena arena;
     report_arena_init(&arena);
+    xmlMemSetup(g_free, g_malloc, g_realloc, g_strdup); /* so that no call fails for lack of memory */
     xmlBufferPtr buffer = xmlBufferCreate();
-    struct report_sheet sheet = {.writer = buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0),
-                                 .arena = &arena,
-                                 .typesetter = typesetter,
-                                 .page = page,
-                                 .is_fine = true};
-    if (sheet.writer != NULL) {
-        write_page(&sheet);
-        xmlFreeTextWriter(sheet.writer);
-    }
-    const bool ok = (sheet.writer != NULL && sheet.is_fine) || sim_fail_memory(error);
-    if (ok) {
-        out->size = (size_t)xmlBufferLength(buffer);
-        out->data = xmlBufferDetach(buffer);
-    }
+    struct report_sheet sheet = {
+        .writer = xmlNewTextWriterMemory(buffer, 0), .arena = &arena, .typesetter = typesetter, .page = page};
+    write_page(&sheet);
+    xmlFreeTextWriter(sheet.writer);
+    out->size = (size_t)xmlBufferLength(buffer);
+    out->data = xmlBufferDetach(buffer);
     xmlBufferFree(buffer);
     report_arena_free(&arena);
     report_typesetter_destroy(typesetter);
-    return ok;
+    return true;
 }
 
 bool report_page_write(const struct report_page *page, const char *folder, char **path,

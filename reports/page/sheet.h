@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internals of a page: all of its parts write to a sheet. Parts write complete elements in sequence; errors
- * are recorded, so that page.c checks once at the end. */
+/* Internals of a page: all of its parts write to a sheet. Parts write complete elements in sequence. The
+ * writer has no way to fail: memory that runs out ends the program. */
 #ifndef REPORTS_SHEET_H
 #define REPORTS_SHEET_H
 
@@ -27,12 +27,9 @@ struct report_sheet {
     struct report_answer answer;
     size_t chosen; /* index of the marked strategy; SIZE_MAX: none */
     double x, y;   /* current point of a path, rounded */
-    bool is_fine;  /* the writer has not failed */
 };
 
 /* --- page.c */
-/* Records the failure of a call of the writer, if its result is negative. */
-void report_sheet_note(struct report_sheet *sheet, int code);
 void report_sheet_open(struct report_sheet *sheet, const char *name);
 /* Opens an element with attributes: their names, each followed by its value, and NULL. */
 void report_sheet_element(struct report_sheet *sheet, const char *name, ...) __attribute__((sentinel));

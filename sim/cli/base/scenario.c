@@ -253,11 +253,17 @@ char *cli_input_path(const char *name)
     return sim_input_is_descriptor(name) ? g_strdup(name) : cli_absolute(name);
 }
 
-bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
+static struct lab_warnings warnings_of(const struct lab_scenario *scenario)
 {
     struct lab_warnings warnings;
     if (!lab_lint(scenario, &warnings))
-        return sim_fail_memory(error);
+        g_error("no memory for the warnings of a scenario");
+    return warnings;
+}
+
+void cli_warnings_print(FILE *stream, const struct lab_scenario *scenario)
+{
+    struct lab_warnings warnings = warnings_of(scenario);
     for (size_t i = 0; i < warnings.count; i++) {
         const struct lab_warning *one = &warnings.items[i];
         const struct lab_strategy *strategy =
@@ -270,7 +276,6 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
                          one->text, one->cure);
     }
     lab_warnings_clear(&warnings);
-    return true;
 }
 
 /* Whether a file that begins with these bytes is compressed, or no UTF-8 for another reason. */
@@ -357,9 +362,7 @@ void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
 
 json_t *cli_warnings_json(const struct lab_scenario *scenario)
 {
-    struct lab_warnings warnings;
-    if (!lab_lint(scenario, &warnings))
-        return NULL;
+    struct lab_warnings warnings = warnings_of(scenario);
     json_t *list = json_array();
     for (size_t i = 0; i < warnings.count; i++) {
         const struct lab_warning *one = &warnings.items[i];

@@ -42,30 +42,24 @@ json_t *cli_json_words(const char *text)
     return text == NULL ? json_null() : json_string(valid);
 }
 
-static json_t *complete(json_t *object, bool is_complete)
-{
-    if (is_complete)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 json_t *cli_json_object(const struct cli_member *members, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
-        object = cli_json_with(object, members[i].name, members[i].value);
+        json_object_set_new(object, members[i].name, members[i].value);
     return object;
 }
 
 json_t *cli_json_with(json_t *object, const char *name, json_t *value)
 {
-    return complete(object, json_object_set_new(object, name, value) == 0);
+    json_object_set_new(object, name, value);
+    return object;
 }
 
 json_t *cli_json_append(json_t *list, json_t *item)
 {
-    return complete(list, json_array_append_new(list, item) == 0);
+    json_array_append_new(list, item);
+    return list;
 }
 
 char *cli_json_text(const json_t *value)
@@ -81,12 +75,10 @@ char *cli_json_quoted(const char *text)
     return quoted;
 }
 
-bool cli_json_print(json_t *value, struct sim_error *error)
+void cli_json_print(json_t *value)
 {
-    char *line = value == NULL ? NULL : cli_json_text(value);
+    g_autofree char *line = cli_json_text(value);
     json_decref(value);
-    if (line == NULL)
-        return sim_fail_memory(error);
     /* A failed write sets the stream's error indicator, which main() checks. On a terminal, characters that
      * turn the direction of text are printed as in all other output. */
     if (isatty(STDOUT_FILENO) == 1)
@@ -94,8 +86,6 @@ bool cli_json_print(json_t *value, struct sim_error *error)
     else
         fputs(line, stdout);
     putchar('\n');
-    free(line);
-    return true;
 }
 
 /* --- tables */
@@ -372,8 +362,6 @@ static void print_row(FILE *stream, const struct layout *layout, const json_t *r
 void cli_table_print(FILE *stream, const struct cli_table *table)
 {
     struct layout layout;
-    if (table->rows == NULL)
-        return; /* out of memory, which the caller reports */
     lay_out(table, &layout);
     /* The first column is repeated in each block. */
     for (size_t from = 1, to; from == 1 || from < layout.count; from = to) {

@@ -35,7 +35,6 @@ double cli_figure(const struct lab_metrics *metrics, const char *name)
 
 /* --- JSON */
 
-/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
 json_t *cli_json_why(const struct report_answer *answer)
 {
     json_t *list = cli_json_append(json_array(), json_string(answer->headline));
@@ -44,7 +43,7 @@ json_t *cli_json_why(const struct report_answer *answer)
     return list;
 }
 
-/* How option `index` is judged. NULL when out of memory. */
+/* How option `index` is judged. */
 static json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days)
 {
     const struct lab_judgment *judgment = &answer->scores[index].judgment;
@@ -375,14 +374,11 @@ static void print_agents(const struct lab_result *result, const json_t *rows)
     print_oracles(result, rows);
 }
 
-bool cli_print_agents(const struct lab_result *result, struct sim_error *error)
+void cli_print_agents(const struct lab_result *result)
 {
     json_t *rows = strategies_of(result, NULL);
-    if (rows == NULL)
-        return sim_fail_memory(error);
     print_agents(result, rows);
     json_decref(rows);
-    return true;
 }
 
 /* --- the settings of a strategy */
@@ -535,14 +531,10 @@ static void print_expects(const struct lab_result *result, bool has_colour)
     }
 }
 
-bool cli_print_result(const struct lab_result *result, struct sim_error *error)
+void cli_print_result(const struct lab_result *result)
 {
     struct report_answer *answer = report_run_answer(result);
     json_t *rows = strategies_of(result, answer);
-    if (rows == NULL) {
-        report_answer_free(answer);
-        return sim_fail_memory(error);
-    }
     cli_print_answer(answer);
     putchar('\n');
     print_heading(result);
@@ -557,7 +549,6 @@ bool cli_print_result(const struct lab_result *result, struct sim_error *error)
     print_expects(result, cli_has_colour());
     report_answer_free(answer);
     json_decref(rows);
-    return true;
 }
 
 void cli_print_answer(const struct report_answer *answer)

@@ -282,8 +282,7 @@ static bool read_gate(struct cli_gate *gate, struct sim_error *error)
     if (!check_files(gate, error))
         return false;
     for (size_t i = 0; i < gate->count && !args->is_quiet; i++) {
-        if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
-            return false;
+        cli_warnings_print(stderr, gate->items[i].scenario);
         cli_warnings_files(stderr, gate->items[i].scenario);
     }
     return true;
@@ -748,7 +747,7 @@ static bool run(const struct cli_args *args, struct sim_error *error)
     bool is_fine = read_gate(&gate, error) && work(&gate, error);
     cli_release(args);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(as_json(&gate), error);
+        cli_json_print(as_json(&gate));
     else if (is_fine)
         print_gate(&gate);
     if (is_fine)

@@ -76,8 +76,7 @@ static bool read_components(const struct cli_args *args, struct cass_component *
     return true;
 }
 
-static bool print_token(const struct cli_args *args, const struct cass_component *components,
-                        struct sim_error *error)
+static void print_token(const struct cli_args *args, const struct cass_component *components)
 {
     const size_t size = cass_key_size(components, args->count);
     g_autofree uint8_t *key = g_malloc(size + 1);
@@ -86,20 +85,20 @@ static bool print_token(const struct cli_args *args, const struct cass_component
     const int64_t value = cass_token(key, size);
     for (size_t i = 0; i < size; i++)
         g_string_append_printf(hex, "%02x", key[i]);
-    json_t *object = CLI_OBJECT({"token", json_integer(value)}, {"key_hex", json_string(hex->str)});
-    g_string_free(hex, TRUE);
     if (args->is_json)
-        return cli_json_print(object, error);
-    json_decref(object);
-    printf("%" PRId64 "\n", value);
-    return true;
+        cli_json_print(CLI_OBJECT({"token", json_integer(value)}, {"key_hex", json_string(hex->str)}));
+    else
+        printf("%" PRId64 "\n", value);
+    g_string_free(hex, TRUE);
 }
 
 static bool token(const struct cli_args *args, struct sim_error *error)
 {
     struct cass_component *components = g_new0(struct cass_component, args->count);
     uint8_t **data = g_new0(uint8_t *, args->count);
-    bool is_fine = read_components(args, components, data, error) && print_token(args, components, error);
+    bool is_fine = read_components(args, components, data, error);
+    if (is_fine)
+        print_token(args, components);
     for (size_t i = 0; i < args->count; i++)
         free(data[i]);
     g_free(data);
@@ -163,7 +162,7 @@ static bool bucket_of(const struct cli_args *args, struct sim_error *error)
         }
     }
     if (args->is_json)
-        return cli_json_print(list, error);
+        cli_json_print(json_incref(list));
     json_decref(list);
     return true;
 }
@@ -286,7 +285,7 @@ static bool print_all(const struct cli_args *args, const struct lab_scenario *sc
         lab_statements_clear(&statements);
     }
     if (is_fine && !is_first && args->is_json)
-        return cli_json_print(list, error);
+        cli_json_print(json_incref(list));
     json_decref(list);
     return is_fine ? !is_first || fail_label(scenario, label, error) : sim_fail_memory(error);
 }
@@ -682,9 +681,8 @@ static bool print_stress(const struct cli_args *args, const struct lab_scenario 
     bool is_fine = check(scenario, scenario->strategies[index].label, error) &&
                    stress_text(args, scenario, index, &text, error);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(CLI_OBJECT({"strategy", json_string(scenario->strategies[index].label)},
-                                            {"profile", json_string(text)}),
-                                 error);
+        cli_json_print(CLI_OBJECT({"strategy", json_string(scenario->strategies[index].label)},
+                                  {"profile", json_string(text)}));
     else if (is_fine)
         fputs(text, stdout);
     free(text);

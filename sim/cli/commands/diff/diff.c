@@ -542,7 +542,7 @@ static bool run(const struct cli_args *args, struct sim_error *error)
     struct cli_diff diff = {.strategies = NULL};
     bool is_fine = compare(args, &diff, error);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(cli_diff_json(&diff), error);
+        cli_json_print(cli_diff_json(&diff));
     else if (is_fine)
         cli_diff_print(&diff, cli_has(args, "all"));
     if (is_fine && cli_has(args, "exit-code") && cli_diff_is_any(&diff)) {

@@ -556,7 +556,7 @@ static bool explore(const struct cli_args *args, struct sim_error *error)
     if (is_fine && job.show != NULL)
         is_fine = show(&job, error);
     else if (is_fine && args->is_json)
-        is_fine = cli_json_print(as_json(&job), error);
+        cli_json_print(as_json(&job));
     else if (is_fine)
         print(&job);
     is_fine = is_fine && holds(&job, error);

@@ -606,12 +606,10 @@ static bool fuzz(struct job *job, struct sim_error *error)
     if (!use_baseline(job, error))
         return false;
     if (args->is_json)
-        return cli_json_print(
-                   as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
-                   error) &&
-               conclude(job, error);
-    print(campaign, job->replay, job->rest, &job->finding);
-    if (job->baseline.worse != NULL)
+        cli_json_print(as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)));
+    else
+        print(campaign, job->replay, job->rest, &job->finding);
+    if (!args->is_json && job->baseline.worse != NULL)
         cli_fuzz_baseline_print(&job->baseline);
     return conclude(job, error);
 }

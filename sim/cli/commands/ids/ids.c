@@ -106,17 +106,15 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
     cli_print_paragraph(text);
 }
 
-static bool print_json(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
-                       struct sim_error *error)
+static void print_json(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits)
 {
-    return cli_json_print(
+    cli_json_print(
         CLI_OBJECT({"kind", json_string(kinds[sample->kind].option)},
                    {"form", sample->form == NULL ? json_null() : json_string(sample->form)},
                    {"bits", json_integer(bits)}, {"ids", cli_json_whole(verdict->count)},
                    {"repeated", cli_json_whole(verdict->repeated)},
                    {"processes", verdict->processes > 0 ? cli_json_whole(verdict->processes) : json_null()},
-                   {"lowest", as_json(&verdict->lowest)}, {"taken", as_json(&verdict->taken)}),
-        error);
+                   {"lowest", as_json(&verdict->lowest)}, {"taken", as_json(&verdict->taken)}));
 }
 
 static bool ids(const struct cli_args *args, struct sim_error *error)
@@ -132,7 +130,7 @@ static bool ids(const struct cli_args *args, struct sim_error *error)
         return false;
     bool is_fine = ids_judge(&sample, (uint32_t)bits, &verdict, error);
     if (is_fine && args->is_json)
-        is_fine = print_json(&sample, &verdict, (uint32_t)bits, error);
+        print_json(&sample, &verdict, (uint32_t)bits);
     else if (is_fine)
         print_text(&sample, &verdict, (uint32_t)bits);
     ids_free(&sample);

@@ -178,10 +178,10 @@ static bool read_batch(struct batch *batch, struct sim_error *error)
         return false;
     for (size_t i = 0; i < batch->count; i++) {
         batch->jobs[i].charts = batch->charts;
-        if (!args->is_quiet && !cli_warnings_print(stderr, batch->jobs[i].scenario, error))
-            return false;
-        if (!args->is_quiet)
-            cli_warnings_files(stderr, batch->jobs[i].scenario);
+        if (args->is_quiet)
+            continue;
+        cli_warnings_print(stderr, batch->jobs[i].scenario);
+        cli_warnings_files(stderr, batch->jobs[i].scenario);
     }
     return true;
 }
@@ -273,11 +273,10 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
                                                 batch->args->database, error));
 }
 
-static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error)
+static void print_job(const struct batch *batch, const struct job *job)
 {
     const struct lab_result *result = job->execution.result;
-    if (!cli_print_result(result, error))
-        return false;
+    cli_print_result(result);
     if (batch->has_charts) {
         printf("\ncharts\n");
         if (!cli_charts_print(&job->charts, "  "))
@@ -292,7 +291,6 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
     }
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", result->seed, result->digest,
            (double)job->info.elapsed_ms / 1000);
-    return true;
 }
 
 /* Returns whether all expectations hold; the error names the first scenario with a failed one. */
@@ -303,11 +301,10 @@ static bool print_all(const struct batch *batch, struct sim_error *error)
         const struct job *job = &batch->jobs[i];
         const struct lab_result *result = job->execution.result;
         fputs(i == 0 || batch->args->is_json ? "" : "\n", stdout);
-        if (!(batch->args->is_json
-                  ? cli_json_print(cli_json_run(job->info.run, result, cli_warnings_json(job->scenario)),
-                                   error)
-                  : print_job(batch, job, error)))
-            return false;
+        if (batch->args->is_json)
+            cli_json_print(cli_json_run(job->info.run, result, cli_warnings_json(job->scenario)));
+        else
+            print_job(batch, job);
         is_fine = is_fine && cli_expects_hold(result, error);
     }
     return is_fine;

@@ -94,7 +94,7 @@ static bool runs(const struct cli_args *args, struct sim_error *error)
     bool is_fine = store_list_runs(store, !is_all, &rows, &count, error);
     json_t *list = as_json(rows, count);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(json_incref(list), error);
+        cli_json_print(json_incref(list));
     else if (is_fine)
         print_table(list, is_all);
     json_decref(list);
@@ -124,21 +124,20 @@ static void print_overrides(const char *overrides)
 }
 
 /* Prints a stored run. scenario: for its warnings; NULL when it cannot be parsed again. */
-static bool show_run(const struct cli_args *args, const struct store_run_info *info,
-                     const struct lab_result *result, const struct lab_scenario *scenario,
-                     struct sim_error *error)
+static void show_run(const struct cli_args *args, const struct store_run_info *info,
+                     const struct lab_result *result, const struct lab_scenario *scenario)
 {
     char created[SIM_TIME_TEXT_SIZE];
-    if (args->is_json)
-        return cli_json_print(
-            cli_json_run(info->run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
-            error);
+    if (args->is_json) {
+        cli_json_print(
+            cli_json_run(info->run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)));
+        return;
+    }
     sim_time_format(info->created_unix_s * SIM_SECOND, created);
-    if (!cli_print_result(result, error))
-        return false;
+    cli_print_result(result);
     cli_print_settings(result, scenario);
-    if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
-        return false;
+    if (scenario != NULL)
+        cli_warnings_print(stdout, scenario);
     printf("\nrun %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 "\nscenario ", info->run, result->seed,
            result->digest);
     cli_print_text(stdout, info->scenario_path);
@@ -146,7 +145,6 @@ static bool show_run(const struct cli_args *args, const struct store_run_info *i
     printf("\nstored %s by bucketlab %s, took %.1f s\nagain: bucketlab replay %" PRId64 " --db ", created,
            info->version, (double)info->elapsed_ms / 1000, info->run);
     cli_print_line(stdout, "", args->database);
-    return true;
 }
 
 static const struct cli_option show_options[] = {{CLI_OPTION_DB}, {NULL, NULL, NULL}};
@@ -160,7 +158,7 @@ static bool show(const struct cli_args *args, struct sim_error *error)
         struct lab_scenario *scenario = NULL;
         struct sim_error refused = {0};
         cli_scenario_again(args, &stored.info, NULL, stored.result->seed, &scenario, &refused);
-        is_fine = show_run(args, &stored.info, stored.result, scenario, error);
+        show_run(args, &stored.info, stored.result, scenario);
         lab_scenario_destroy(scenario);
     }
     cli_stored_close(&stored);
@@ -343,15 +341,13 @@ static bool compare_digests(struct rerun *rerun, struct sim_error *error)
                     info->run, stored->digest, info->version, again->digest, BUCKETLAB_VERSION, cure);
 }
 
-static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
-                       struct sim_error *error)
+static void print_same(const struct cli_args *args, int64_t run, const struct lab_result *again)
 {
     if (args->is_json)
-        return cli_json_print(CLI_OBJECT({"run", json_integer(run)}, {"same", json_true()},
-                                         {"digest", cli_json_digest(again->digest)}),
-                              error);
-    printf("run %" PRId64 ": same digest %016" PRIx64 "\n", run, again->digest);
-    return true;
+        cli_json_print(CLI_OBJECT({"run", json_integer(run)}, {"same", json_true()},
+                                  {"digest", cli_json_digest(again->digest)}));
+    else
+        printf("run %" PRId64 ": same digest %016" PRIx64 "\n", run, again->digest);
 }
 
 static bool replay(const struct cli_args *args, struct sim_error *error)
@@ -363,7 +359,8 @@ static bool replay(const struct cli_args *args, struct sim_error *error)
     rerun.again = (struct cli_execution){.scenario = rerun.scenario, .jobs = args->jobs};
     is_fine = is_fine && cli_execute(args, &rerun.again, error) && compare_digests(&rerun, error);
     cli_release(args);
-    is_fine = is_fine && print_same(args, rerun.stored.info.run, rerun.again.result, error);
+    if (is_fine)
+        print_same(args, rerun.stored.info.run, rerun.again.result);
     lab_scenario_destroy(rerun.scenario);
     lab_result_destroy(rerun.again.result);
     cli_stored_close(&rerun.stored);
@@ -411,7 +408,8 @@ static bool import_from(const struct cli_args *args, const char *path, struct st
     struct store_run_info info = cli_info_of(scenario, path, execution.elapsed_ms);
     is_fine = is_fine && store_save_run(store, &info, execution.result, error);
     cli_release(args);
-    is_fine = is_fine && show_run(args, &info, execution.result, scenario, error);
+    if (is_fine)
+        show_run(args, &info, execution.result, scenario);
     if (is_fine && !args->is_quiet)
         tell_merged(execution.result);
     is_fine = is_fine && cli_expects_hold(execution.result, error);
@@ -696,7 +694,7 @@ static bool merge(const struct cli_args *args, struct sim_error *error)
     cli_release(args);
     is_fine = is_fine && store_list_sweeps(merging.into, &merging.sweeps, &merging.sweep_count, error);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(merged_json(&merging), error);
+        cli_json_print(merged_json(&merging));
     else if (is_fine)
         print_merged(&merging);
     for (size_t i = 0; i < merging.source_count; i++)

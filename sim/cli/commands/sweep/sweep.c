@@ -649,7 +649,7 @@ static bool print_report(const struct sweeper *sweeper, struct sim_error *error)
     end_points(&sum, is_fine ? count : 0);
     is_fine = is_fine && check_metrics(&sum, error) && (csv == NULL || write_all(&sum, csv, error));
     if (is_fine && is_json)
-        is_fine = cli_json_print(as_json(sweeper, json_incref(sum.points)), error);
+        cli_json_print(as_json(sweeper, json_incref(sum.points)));
     else if (is_fine)
         print_text(&sum);
     json_decref(sum.points);

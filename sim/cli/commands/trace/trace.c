@@ -591,13 +591,12 @@ static json_t *day_json(const struct trace_summary *summary)
                       {"quietest_over_mean", cli_json_number(summary->quietest_over_mean)});
 }
 
-static bool print_json(const char *file, const struct trace_summary *summary, json_t *fit,
-                       struct sim_error *error)
+static void print_json(const char *file, const struct trace_summary *summary, json_t *fit)
 {
     char first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
     sim_time_format(summary->first_ns, first);
     sim_time_format(summary->last_ns, last);
-    return cli_json_print(
+    cli_json_print(
         CLI_OBJECT({"file", json_string(file)}, {"read_as", json_string(summary->read_as)},
                    {"rows", cli_json_whole(summary->rows)}, {"keys", json_integer(summary->keys)},
                    {"first", json_string(first)}, {"last", json_string(last)},
@@ -616,8 +615,7 @@ static bool print_json(const char *file, const struct trace_summary *summary, js
                    {"second_half_over_first",
                     summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()},
                    {"doubles_days", cli_json_number(tune_growth_doubles(&summary->growth))},
-                   {"day", day_json(summary)}, {"fit", fit}),
-        error);
+                   {"day", day_json(summary)}, {"fit", fit}));
 }
 
 static bool describe(const struct cli_args *args, const struct lab_scenario *scenario,
@@ -651,7 +649,7 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     if (is_fine && fitted != NULL)
         trace_fit(scenario, &summary, fitted, args->is_json, &fit, &of_fit);
     if (is_fine && args->is_json && (of_fit.class == SIM_ERROR_NONE || of_fit.class == SIM_ERROR_CHECK))
-        is_fine = print_json(file, &summary, fit == NULL ? json_null() : fit, error);
+        print_json(file, &summary, fit == NULL ? json_null() : fit);
     if (is_fine && of_fit.class != SIM_ERROR_NONE) {
         *error = of_fit;
         is_fine = false;

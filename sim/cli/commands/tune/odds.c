@@ -321,7 +321,7 @@ static bool odds(const struct cli_args *args, struct sim_error *error)
                                 .answer = json_object()};
     bool is_fine = make_answer(&question, error) && (question.answer != NULL || sim_fail_memory(error));
     if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(json_incref(question.answer), error);
+        cli_json_print(json_incref(question.answer));
     else if (is_fine)
         print_plain(&question);
     json_decref(question.answer);

@@ -455,7 +455,7 @@ static bool tune_rows(const struct cli_args *args, struct sim_error *error)
     if (is_fine && answer.found.fit_count == 0)
         is_fine = refuse(args, &limits, &answer, error);
     else if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(answer_as_json(&answer), error);
+        cli_json_print(answer_as_json(&answer));
     else if (is_fine)
         print_answer(&answer);
     tune_found_free(&answer.found);

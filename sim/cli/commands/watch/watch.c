@@ -193,13 +193,13 @@ static json_t *object_of(const struct watch *watch, const struct watch_look *loo
     return object;
 }
 
-static bool print_look(const struct watch *watch, const struct watch_look *look, struct sim_error *error)
+static void print_look(const struct watch *watch, const struct watch_look *look)
 {
     if (watch->args->is_json)
-        return cli_json_print(object_of(watch, look), error) && fflush(stdout) == 0;
-    print_line(watch, look);
+        cli_json_print(object_of(watch, look));
+    else
+        print_line(watch, look);
     fflush(stdout);
-    return true;
 }
 
 static void write_head(FILE *out, const char *name, const char *type, const char *help)
@@ -440,7 +440,8 @@ static bool take_look(struct watch *watch, struct watch_look *look, struct sim_e
     lab_result_destroy(look->result);
     *look = new;
     watch->looked++;
-    return print_look(watch, look, error);
+    print_look(watch, look);
+    return true;
 }
 
 /* If a later look fails, the failure is printed and counted, and watch continues, since a node may be down

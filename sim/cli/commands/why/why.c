@@ -284,7 +284,7 @@ static bool why(const struct cli_args *args, struct sim_error *error)
     job.scenario = scenario;
     is_fine = is_fine && run_all(args, &job, error);
     if (is_fine && args->is_json)
-        is_fine = cli_json_print(as_json(&job), error);
+        cli_json_print(as_json(&job));
     else if (is_fine)
         print(&job);
     for (size_t i = 0; i < job.run_count; i++)

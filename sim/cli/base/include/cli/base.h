@@ -72,8 +72,7 @@ void cli_span(double days, char *buffer);
  * the value itself. A table on the terminal, and a CSV file, are views of the value: a list of columns, each
  * of which names the member of a row that it shows, its heading, and the form of its numbers.
  *
- * Each function takes ownership of the values that it is given, and returns NULL, without leaks, when one of
- * them is NULL. Memory does not run out here (main.c). */
+ * Each function takes ownership of the values that it is given. Memory does not run out here (main.c). */
 
 /* A whole number up to 2^53 becomes an integer, any other number a real; null when it is not finite. */
 json_t *cli_json_number(double value);
@@ -101,9 +100,8 @@ json_t *cli_json_append(json_t *list, json_t *item);
 char *cli_json_text(const json_t *value);
 /* A text in double quotes, as in JSON, in YAML, and in Prometheus' format. The caller must free it. */
 char *cli_json_quoted(const char *text);
-/* Prints a value as one line, with 17 significant digits, and frees it. A NULL value is reported as out of
- * memory. */
-bool cli_json_print(json_t *value, struct sim_error *error);
+/* Prints a value as one line, with 17 significant digits, and frees it. */
+void cli_json_print(json_t *value);
 
 /* How a value is written. Texts are aligned to the left, numbers to the right; null is "-". */
 enum cli_form {
@@ -438,13 +436,13 @@ char *cli_input_path(const char *name);
 
 /* --- the lint warnings of a scenario before it runs, as text or as JSON */
 
-/* Prints one line per warning. Returns false when out of memory. */
-bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);
+/* Prints one line per warning. */
+void cli_warnings_print(FILE *stream, const struct lab_scenario *scenario);
 /* Prints a line for each of the scenario's files whose last line has no line break, since the file may be
  * truncated, even within a number. Not for gzip files, in which truncation is detected. */
 void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario);
 void cli_warnings_file(FILE *stream, const char *path);
-/* The warnings as a JSON array; NULL when out of memory. */
+/* The warnings as a JSON array. */
 json_t *cli_warnings_json(const struct lab_scenario *scenario);
 
 #endif

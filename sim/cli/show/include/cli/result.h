@@ -10,21 +10,20 @@
 #include "reports/option.h"
 #include "store/store.h"
 
-/* The object of `run` and `show`; takes ownership of `warnings`. NULL when out of memory, or when warnings is
- * NULL. */
+/* The object of `run` and `show`; takes ownership of `warnings`. */
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
 
-/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
+/* The headline and the lines of an answer, as a list of sentences. */
 json_t *cli_json_why(const struct report_answer *answer);
 
-/* Prints what was run, a row per strategy, and the expectations. The functions that return bool fail when out
- * of memory. Tables have at most 80 columns, whatever the labels are. */
-bool cli_print_result(const struct lab_result *result, struct sim_error *error);
+/* Prints what was run, a row per strategy, and the expectations. Tables have at most 80 columns, whatever the
+ * labels are. */
+void cli_print_result(const struct lab_result *result);
 /* The headline and the lines of an answer. */
 void cli_print_answer(const struct report_answer *answer);
 /* The tables of a run with agents: latencies, operations per 1000 rows, and violations of oracles; nothing
  * for another run. */
-bool cli_print_agents(const struct lab_result *result, struct sim_error *error);
+void cli_print_agents(const struct lab_result *result);
 /* The value of a metric; NaN when there is none. */
 double cli_figure(const struct lab_metrics *metrics, const char *name);
 /* A strategy's settings as in a scenario (lab_settings_text()). */
