@@ -352,6 +352,22 @@ static size_t best_so_far(const struct tune_contest *contest)
     return rank(contest, TUNE_GROUPS, true, 1, &best) == 1 ? best : SIZE_MAX;
 }
 
+/* Names the best setting so far; before any is within the limits by its runs, the first that is by its
+ * distribution. */
+static void tell_best(const struct tune_contest *contest, struct lab_progress *progress)
+{
+    size_t best = best_so_far(contest);
+    for (size_t i = 0; best == SIZE_MAX && i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        if (entrant->judgment.within == LAB_WITHIN && may_win(entrant))
+            best = i;
+    }
+    if (progress != NULL)
+        atomic_store_explicit(&progress->best,
+                              best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
+                              memory_order_release);
+}
+
 /* --- running */
 
 /* A round runs the settings of the list: with the first seed, in jobs of `together`; or all together, with
@@ -427,6 +443,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
         search->contest->entrants[search->list[first]].result = batch->result;
     batch->result = NULL;
     drop(batch);
+    tell_best(search->contest, search->progress);
     return true;
 }
 
@@ -467,12 +484,8 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
         search->order[i - 1] = seed;
     }
     if (progress != NULL) {
-        const size_t best = best_so_far(contest);
         progress->done += jobs;
         progress->rows += jobs * search->together;
-        atomic_store_explicit(&progress->best,
-                              best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
-                              memory_order_release);
     }
     return progress == NULL || !stopped(progress, error);
 }
@@ -588,6 +601,8 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
         is_fine = contest->entrants[i].seen != NULL;
         judge(contest, &contest->entrants[i]);
     }
+    if (is_fine)
+        tell_best(contest, progress);
     is_fine = is_fine ? search_all(&search, error) : sim_fail_memory(error);
     free(search.list);
     contest->recommended = is_fine ? best_so_far(contest) : SIZE_MAX;

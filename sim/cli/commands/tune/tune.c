@@ -152,23 +152,6 @@ static void say_rarer(const struct answer *answer, struct cli_saying *out)
         chance, found->rarer.best, risk);
 }
 
-static void say_commoner(const struct answer *answer, struct cli_saying *out)
-{
-    const struct tune_found *found = &answer->found;
-    if (!answer->chances.powers || found->fit_count < 2)
-        return;
-    char chance[64], risk[CLI_NUMBER_SIZE];
-    const struct tune_fit *next = &found->fits[1];
-    const struct tune_distribution distribution = {.p = 1.0 / (double)next->one_in, .threshold = next->best};
-    chance_text(&answer->chances, next->one_in, chance, sizeof chance);
-    share_text(next->best_risk, 2, risk);
-    cli_say(out,
-            " With %s and threshold %" PRIu64
-            ", at twice the increments, the standard deviation is %.3g %% of the mean and "
-            "the risk %s.",
-            chance, next->best, 100 * tune_stddev_rows(&distribution) / tune_mean_rows(&distribution), risk);
-}
-
 static void say_why(const struct answer *answer, struct cli_saying *out)
 {
     const struct tune_candidate *best = &answer->found.recommended;
@@ -204,7 +187,6 @@ static void say_why(const struct answer *answer, struct cli_saying *out)
     cli_say(out, " That costs %.4g counter increments per 1000 rows.",
             tune_increments_per_1000_rows(distribution));
     say_rarer(answer, out);
-    say_commoner(answer, out);
 }
 
 static json_t *answer_as_json(const struct answer *answer)
