@@ -352,16 +352,18 @@ static size_t best_so_far(const struct tune_contest *contest)
     return rank(contest, TUNE_GROUPS, true, 1, &best) == 1 ? best : SIZE_MAX;
 }
 
-/* Names the best setting so far; before any is within the limits by its runs, the first that is by its
- * distribution. */
+/* Names the best setting so far; before any is within the limits by its runs, the best of those that are by
+ * their distributions. */
 static void tell_best(const struct tune_contest *contest, struct lab_progress *progress)
 {
+    struct lab_candidate *left = contest->scratch;
     size_t best = best_so_far(contest);
     for (size_t i = 0; best == SIZE_MAX && i < contest->count; i++) {
-        const struct tune_entrant *entrant = &contest->entrants[i];
-        if (entrant->judgment.within == LAB_WITHIN && may_win(entrant))
-            best = i;
+        left[i] = tune_candidate_for(contest, &contest->entrants[i]);
+        left[i].is_eligible &= contest->entrants[i].judgment.within == LAB_WITHIN;
     }
+    if (best == SIZE_MAX)
+        best = lab_choose_from(left, contest->count, contest->terms.tolerance);
     if (progress != NULL)
         atomic_store_explicit(&progress->best,
                               best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
