@@ -195,6 +195,7 @@ class ImportTest(ProgramTest):
         wanted = {"partitions.all.rows.max": 410000, "partitions.all.bytes.max": 188716932}
         self.assertEqual(self.metrics(path, *limits), wanted)
         self.assertEqual(self.good_json("show", "last", "--json")["strategies"][0]["metrics"], wanted)
+        self.assertIn("of the largest partitions", " ".join(self.good("show", "last").split()))
         expect = "expect=[observed.partitions.over_limit == 0]"
         self.assertIn("over_limit", self.bad(2, "import", path, *limits, "--set", expect))
         self.assertEqual(self.metrics(self.write("k.csv", "key,size\na,7\nb,9\n"), "--format", "large_partitions"),

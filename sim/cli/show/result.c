@@ -450,6 +450,8 @@ static void print_observed(const struct lab_result *result)
         size_t column = cli_print_wrapped(settings, cli_text_width(one->label) + 1);
         if (one->settings.observed == WL_OBSERVED_PARTITIONS)
             cli_print_wrapped("(of all partitions, since a file does not say which are closed)", column);
+        else if (one->settings.observed == WL_OBSERVED_LARGEST)
+            cli_print_wrapped("(of the largest partitions; the file has no others)", column);
         else
             print_buckets(&one->metrics, column);
         putchar('\n');
