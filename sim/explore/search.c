@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The search: breadth first, level by level, by several threads. It keeps a table of the states that were
- * reached, and the states of the current and the next level. An entry of the table takes 16 bytes: the
- * state's fingerprint, and how it was reached, that is, the place of its parent in the table and the number
- * of the move from there. Of several parents of the same level the one with the lowest fingerprint is kept,
- * so that paths do not depend on the threads. Two states with the same 64-bit fingerprint are taken for one:
- * of n states, the chance that any two have is n^2 / 2^65. */
+/* The search: breadth first, level by level, by several threads. A state is a few numbers, so it fits whole
+ * into the 16 bytes of its entry in the table, with its level; no two states are taken for one. The table is
+ * all that is kept: the states of a level are met by going through it, and a path is found backwards, by
+ * expanding the level before until a move leads to the state. Of several parents the one with the lowest
+ * fingerprint is taken, so that paths do not depend on the threads. When the table is crowded, it is made
+ * larger, and the level begins again: what was reached before is there already. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,106 +12,160 @@
 
 #include "kernel/file.h"
 #include "kernel/grow.h"
+#include "kernel/random.h"
 #include "world.h"
 
-#define ROOTS_MAX   32
-#define NO_PARENT   ((UINT64_C(1) << 40) - 1)
-#define LEVELS_MAX  255
-#define BLOCK_NODES 256
-#define THREADS_MAX 64u
+#define ROOTS_MAX     32
+#define LEVELS_MAX    254
+#define BLOCK_ENTRIES 4096
+#define THREADS_MAX   64u
+#define ENTRIES_MIN   (UINT64_C(1) << 12)
+#define LEVEL_SHIFT   56
 
-/* meta: parent's place (40 bits), number of the move (16), level (8). */
+/* The numbers of a state, one after the other, each in as many bits as it may need: a 1, so that no entry in
+ * use is 0; its parts; and in the highest 8 bits the level + 1. */
+struct packed {
+    uint64_t low, high;
+};
 struct entry {
-    _Atomic uint64_t fingerprint, meta;
+    _Atomic uint64_t low, high; /* high is set last */
 };
-struct node {
-    struct world world;
-    uint64_t place;
-};
-struct level {
-    struct node *nodes;
-    size_t count, capacity;
-};
+enum { TICK_BITS = 4, READS_BITS = 2, FAULTS_BITS = 4, STORE_BITS = 21, LATE_BITS = 16, AGENTS_BITS = 72 };
 
 struct search {
     struct space *space;
     const struct explore_config *config;
     struct entry *table;
-    uint64_t mask, limit;
-    unsigned level;
-    struct level current;
-    _Atomic size_t taken; /* nodes of the current level */
+    uint64_t mask, largest; /* entries of the table now and at most, less 1 */
+    bool is_whole;          /* without the reduction by partial order */
+    unsigned level, agent_bits;
+    uint32_t wanted;        /* guarantees that no earlier level broke */
+    uint64_t current;       /* states of the level */
+    _Atomic uint64_t taken; /* entries of the table that were gone through for this level */
     _Atomic uint64_t states, transitions;
-    _Atomic bool is_stopped;
-    _Atomic bool is_out_of_memory;
-    _Atomic uint64_t
-        broken[LAB_ORACLE_COUNT]; /* lowest fingerprint of the level at which it broke first; 0: none */
+    _Atomic bool is_stopped, is_crowded, is_out_of_memory;
+    /* Lowest fingerprint of the level at which it broke first; 0: none. */
+    _Atomic uint64_t broken[LAB_ORACLE_COUNT];
+    unsigned broken_level[LAB_ORACLE_COUNT];
     explore_progress *progress;
     void *context;
 };
 struct worker {
     pthread_t thread;
     struct search *search;
-    struct level next;
     bool is_first;
 };
 
-static bool append(struct level *level, const struct world *world, uint64_t place)
+/* --- Entries. */
+static bool put_bits(struct packed *to, unsigned *at, unsigned bits, uint64_t value)
 {
-    if (!sim_grow(&level->nodes, &level->capacity, level->count + 1, sizeof *level->nodes))
-        return false;
-    level->nodes[level->count++] = (struct node){*world, place};
-    return true;
+    if (*at < 64)
+        to->low |= value << *at;
+    if (*at >= 64)
+        to->high |= value << (*at - 64);
+    else if (*at + bits > 64)
+        to->high |= value >> (64 - *at);
+    *at += bits;
+    return value >> bits == 0;
 }
 
-static uint64_t parent_of(uint64_t meta)
+static uint32_t take_bits(const struct packed *from, unsigned *at, unsigned bits)
 {
-    return meta >> 24;
+    uint64_t value = *at >= 64 ? from->high >> (*at - 64) : from->low >> *at;
+    if (*at < 64 && *at + bits > 64)
+        value |= from->high << (64 - *at);
+    *at += bits;
+    return (uint32_t)(value & ((UINT64_C(1) << bits) - 1));
 }
 
-static bool is_better(const struct search *search, uint64_t meta, uint64_t than)
+/* False when a number is too large for its bits. */
+static bool pack(const struct search *search, const struct world *world, struct packed *out)
 {
-    uint64_t parent = parent_of(meta), other = parent_of(than);
-    if ((meta & 255) != (than & 255) || other == NO_PARENT)
-        return false;
-    uint64_t mine = atomic_load_explicit(&search->table[parent].fingerprint, memory_order_relaxed);
-    uint64_t its = atomic_load_explicit(&search->table[other].fingerprint, memory_order_relaxed);
-    return mine < its || (mine == its && (meta >> 8 & 0xffff) < (than >> 8 & 0xffff));
+    unsigned at = 1;
+    *out = (struct packed){1, 0};
+    bool fits = put_bits(out, &at, STORE_BITS, world->store);
+    fits = put_bits(out, &at, LATE_BITS, world->late) && fits;
+    for (unsigned i = 0; i < search->config->agents; i++)
+        fits = put_bits(out, &at, search->agent_bits, world->agents[i]) && fits;
+    fits = put_bits(out, &at, TICK_BITS, world->tick) && fits;
+    fits = put_bits(out, &at, READS_BITS, world->reads) && fits;
+    return put_bits(out, &at, FAULTS_BITS, world->faults) && fits;
+}
+
+static void unpack(const struct search *search, const struct packed *from, struct world *out)
+{
+    unsigned at = 1;
+    memset(out, 0, sizeof *out);
+    out->store = take_bits(from, &at, STORE_BITS);
+    out->late = take_bits(from, &at, LATE_BITS);
+    for (unsigned i = 0; i < search->config->agents; i++)
+        out->agents[i] = take_bits(from, &at, search->agent_bits);
+    out->tick = (uint8_t)take_bits(from, &at, TICK_BITS);
+    out->reads = (uint8_t)take_bits(from, &at, READS_BITS);
+    out->faults = (uint8_t)take_bits(from, &at, FAULTS_BITS);
 }
 
 /* Where the search for an entry begins. */
-static uint64_t slot_of(const struct search *search, uint64_t fingerprint)
+static uint64_t slot_of(const struct search *search, const struct packed *packed)
 {
-    return fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> 16 & search->mask;
+    return sim_mix64(packed->low ^ sim_mix64(packed->high)) & search->mask;
 }
 
-/* Adds a state. Returns whether it is new; *place is its place. */
-static bool reach(struct search *search, uint64_t fingerprint, uint64_t meta, uint64_t *place)
+/* Adds a state, if it is new. */
+static bool reach(struct search *search, const struct packed *packed, uint64_t level)
 {
-    uint64_t at = slot_of(search, fingerprint);
-    for (;; at = (at + 1) & search->mask) {
+    const uint64_t high = packed->high | (level + 1) << LEVEL_SHIFT;
+    for (uint64_t at = slot_of(search, packed);; at = (at + 1) & search->mask) {
         struct entry *entry = &search->table[at];
-        uint64_t found = atomic_load_explicit(&entry->fingerprint, memory_order_acquire);
-        if (found == 0 && atomic_compare_exchange_strong(&entry->fingerprint, &found, fingerprint)) {
-            uint64_t none = 0;
-            *place = at;
-            /* Another thread that has seen the fingerprint may have been first. */
-            if (!atomic_compare_exchange_strong(&entry->meta, &none, meta))
-                while (is_better(search, meta, none) &&
-                       !atomic_compare_exchange_weak(&entry->meta, &none, meta)) {
-                }
+        uint64_t found = atomic_load_explicit(&entry->low, memory_order_relaxed), there;
+        if (found == 0 && atomic_compare_exchange_strong(&entry->low, &found, packed->low)) {
+            atomic_store_explicit(&entry->high, high, memory_order_release);
             return true;
         }
-        if (found != fingerprint)
+        if (found != packed->low)
             continue;
-        uint64_t than = atomic_load(&entry->meta);
-        while ((than == 0 || is_better(search, meta, than)) &&
-               !atomic_compare_exchange_weak(&entry->meta, &than, meta)) {
+        /* Another thread may be about to set it. */
+        while ((there = atomic_load_explicit(&entry->high, memory_order_acquire)) == 0) {
         }
-        return false;
+        if (((there ^ high) << (64 - LEVEL_SHIFT)) == 0)
+            return false;
     }
 }
 
+/* The state at a place of the table, if it is of the level. */
+static bool is_of_level(const struct search *search, uint64_t at, uint64_t level, struct world *out)
+{
+    struct packed packed = {0, atomic_load_explicit(&search->table[at].high, memory_order_acquire)};
+    if (packed.high >> LEVEL_SHIFT != level + 1)
+        return false;
+    packed.low = atomic_load_explicit(&search->table[at].low, memory_order_relaxed);
+    unpack(search, &packed, out);
+    return true;
+}
+
+/* Makes a table of this many entries with the states so far. */
+static bool make_table(struct search *search, uint64_t entries)
+{
+    struct entry *before = search->table;
+    const uint64_t count = before == NULL ? 0 : search->mask + 1;
+    search->table = sim_memory_zeroed(entries * sizeof *search->table);
+    if (search->table == NULL) {
+        search->table = before;
+        return false;
+    }
+    search->mask = entries - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        struct packed packed = {atomic_load(&before[i].low), atomic_load(&before[i].high)};
+        const uint64_t level = (packed.high >> LEVEL_SHIFT) - 1;
+        packed.high &= (UINT64_C(1) << LEVEL_SHIFT) - 1;
+        if (packed.low != 0)
+            reach(search, &packed, level);
+    }
+    free(before);
+    return true;
+}
+
+/* --- Levels. */
 static void note_broken(struct search *search, uint32_t broken, uint64_t fingerprint)
 {
     for (unsigned o = 0; broken != 0; o++, broken >>= 1) {
@@ -124,43 +178,51 @@ static void note_broken(struct search *search, uint32_t broken, uint64_t fingerp
     }
 }
 
-static bool expand(struct worker *worker, const struct node *node, uint32_t wanted, struct move *moves)
+static bool expand(struct search *search, const struct world *world, struct move *moves)
 {
-    struct search *search = worker->search;
-    size_t count = explore_moves(search->space, &node->world, moves);
-    if (count == SIZE_MAX)
-        return false;
+    struct packed packed[MOVES_MAX];
+    uint64_t added = 0;
+    size_t count = explore_moves(search->space, world, search->is_whole, moves);
+    if (count == SIZE_MAX) {
+        atomic_store(&search->is_crowded, true); /* or a pool is full, which explore_failed() tells */
+        return true;
+    }
     /* The table is much larger than a processor's cache, so its lines are requested before they are needed.
      */
-    uint64_t fingerprints[MOVES_MAX];
     for (size_t i = 0; i < count; i++) {
-        fingerprints[i] = explore_fingerprint(search->space, &moves[i].to);
-        __builtin_prefetch(&search->table[slot_of(search, fingerprints[i])]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct world *to = &moves[i].to;
-        uint64_t fingerprint = fingerprints[i], place;
-        uint64_t meta = node->place << 24 | (uint64_t)i << 8 | (search->level + 1);
-        if (!reach(search, fingerprint, meta, &place))
-            continue;
-        if (!append(&worker->next, to, place)) {
-            atomic_store(&search->is_out_of_memory, true);
+        if (!pack(search, &moves[i].to, &packed[i])) {
+            explore_is_full(search->space);
             return false;
         }
-        note_broken(search, explore_broken(search->space, to) & wanted, fingerprint);
+        __builtin_prefetch(&search->table[slot_of(search, &packed[i])]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!reach(search, &packed[i], search->level + 1))
+            continue;
+        added++;
+        uint32_t broken = explore_broken(search->space, &moves[i].to) & search->wanted;
+        if (broken != 0)
+            note_broken(search, broken, explore_fingerprint(search->space, &moves[i].to));
     }
     atomic_fetch_add_explicit(&search->transitions, count, memory_order_relaxed);
+    const uint64_t states = atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added;
+    if (states >= search->config->states_max)
+        atomic_store(&search->is_stopped, true);
+    /* The free entries suffice for the moves of one state in each thread. */
+    if (states >= (search->mask + 1) / 16 * 15)
+        atomic_store(&search->is_crowded, true);
     return true;
 }
 
 static bool has_stopped(const struct search *search)
 {
     return atomic_load_explicit(&search->is_stopped, memory_order_relaxed) ||
+           atomic_load_explicit(&search->is_crowded, memory_order_relaxed) ||
            atomic_load_explicit(&search->is_out_of_memory, memory_order_relaxed);
 }
 
-/* Guarantees that no earlier level broke. */
-static uint32_t wanted_of(const struct search *search)
+/* Guarantees that no state broke so far. */
+static uint32_t unbroken(const struct search *search)
 {
     uint32_t wanted = 0;
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
@@ -189,24 +251,16 @@ static void *work(void *argument)
     struct worker *worker = argument;
     struct search *search = worker->search;
     struct move *moves = malloc(MOVES_MAX * sizeof *moves);
-    uint32_t wanted = wanted_of(search);
+    struct world world;
     if (moves == NULL)
         atomic_store(&search->is_out_of_memory, true);
     while (moves != NULL && !has_stopped(search)) {
-        size_t begin = atomic_fetch_add(&search->taken, BLOCK_NODES), end = begin + BLOCK_NODES;
-        if (begin >= search->current.count)
+        uint64_t begin = atomic_fetch_add(&search->taken, BLOCK_ENTRIES), end = begin + BLOCK_ENTRIES;
+        if (begin > search->mask)
             break;
-        for (size_t i = begin; i < end && i < search->current.count && !has_stopped(search); i++) {
-            const size_t before = worker->next.count;
-            if (!expand(worker, &search->current.nodes[i], wanted, moves))
+        for (uint64_t at = begin; at < end && at <= search->mask && !has_stopped(search); at++)
+            if (is_of_level(search, at, search->level, &world) && !expand(search, &world, moves))
                 atomic_store(&search->is_stopped, true);
-            /* Counted after each state, so that the table never fills up: the free entries suffice for the
-             * moves of one state in each thread. */
-            const size_t added = worker->next.count - before;
-            if (atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added >=
-                search->limit)
-                atomic_store(&search->is_stopped, true);
-        }
         if (worker->is_first)
             tell_progress(search);
     }
@@ -218,66 +272,79 @@ static void *work(void *argument)
 static bool expand_level(struct search *search)
 {
     struct worker workers[THREADS_MAX];
-    unsigned count = search->current.count < BLOCK_NODES ? 1 : threads_of(search);
-    atomic_store(&search->taken, 0);
-    for (unsigned i = 0; i < count; i++) {
-        workers[i] = (struct worker){.search = search, .is_first = i == 0};
-        if (i > 0 && sim_thread_start(&workers[i].thread, work, &workers[i]) != 0)
-            count = i;
+    const uint64_t states = atomic_load(&search->states), transitions = atomic_load(&search->transitions);
+    search->wanted = unbroken(search);
+    for (;;) {
+        unsigned count = search->current < BLOCK_ENTRIES / 16 ? 1 : threads_of(search);
+        atomic_store(&search->taken, 0);
+        for (unsigned i = 0; i < count; i++) {
+            workers[i] = (struct worker){.search = search, .is_first = i == 0};
+            if (i > 0 && sim_thread_start(&workers[i].thread, work, &workers[i]) != 0)
+                count = i;
+        }
+        work(&workers[0]);
+        for (unsigned i = 1; i < count; i++)
+            pthread_join(workers[i].thread, NULL);
+        if (!atomic_load(&search->is_crowded) || atomic_load(&search->is_stopped))
+            break;
+        const uint64_t larger = 16 * (search->mask + 1), largest = search->largest + 1;
+        if (!explore_make_room(search->space) &&
+            (larger / 16 == largest || !make_table(search, larger < largest ? larger : largest)))
+            break;
+        atomic_store(&search->is_crowded, false);
+        atomic_store(&search->transitions, transitions);
     }
-    work(&workers[0]);
-    struct level next = workers[0].next;
-    for (unsigned i = 1; i < count; i++) {
-        pthread_join(workers[i].thread, NULL);
-        for (size_t j = 0; j < workers[i].next.count; j++)
-            if (!append(&next, &workers[i].next.nodes[j].world, workers[i].next.nodes[j].place))
-                atomic_store(&search->is_out_of_memory, true);
-        free(workers[i].next.nodes);
-    }
-    bool is_whole = !has_stopped(search);
-    if (is_whole) {
-        free(search->current.nodes);
-        search->current = next;
-        search->level++;
-    } else {
-        free(next.nodes);
-    }
-    return is_whole && search->current.count > 0 && search->level < LEVELS_MAX;
+    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
+        if (search->wanted >> o & 1)
+            search->broken_level[o] = search->level + 1;
+    if (has_stopped(search))
+        return false;
+    search->current = atomic_load(&search->states) - states;
+    search->level++;
+    return search->current > 0 && search->level < LEVELS_MAX;
 }
 
 /* --- Paths. */
-static uint64_t place_of(const struct search *search, uint64_t fingerprint)
+/* Finds a state of the level, and its move, that lead to the state with this fingerprint. */
+static bool find_parent(struct search *search, unsigned level, uint64_t *fingerprint, uint16_t *move,
+                        struct move *moves)
 {
-    uint64_t at = slot_of(search, fingerprint);
-    while (atomic_load(&search->table[at].fingerprint) != fingerprint)
-        at = (at + 1) & search->mask;
-    return at;
+    struct world world;
+    uint64_t lowest = 0;
+    for (uint64_t at = 0; at <= search->mask; at++) {
+        if (!is_of_level(search, at, level, &world))
+            continue;
+        const uint64_t parent = explore_fingerprint(search->space, &world);
+        size_t count = explore_moves(search->space, &world, search->is_whole, moves);
+        for (size_t i = 0; i < count && count != SIZE_MAX && (lowest == 0 || parent < lowest); i++)
+            if (explore_fingerprint(search->space, &moves[i].to) == *fingerprint) {
+                lowest = parent;
+                *move = (uint16_t)i;
+            }
+    }
+    *fingerprint = lowest;
+    return lowest != 0;
 }
 
-/* Follows the parents to a root, then repeats the moves from there. */
 static bool find_path(struct search *search, enum lab_oracle oracle, struct explore_break *out)
 {
-    uint64_t place = place_of(search, atomic_load(&search->broken[oracle]));
     uint16_t moves[LEVELS_MAX + 1];
-    unsigned steps = (unsigned)(atomic_load(&search->table[place].meta) & 255);
-    for (unsigned i = steps; i > 0; i--) {
-        uint64_t meta = atomic_load(&search->table[place].meta);
-        moves[i - 1] = (uint16_t)(meta >> 8 & 0xffff);
-        place = parent_of(meta);
-    }
+    const unsigned steps = search->broken_level[oracle];
+    uint64_t fingerprint = atomic_load(&search->broken[oracle]);
     struct world roots[ROOTS_MAX], world;
-    uint64_t root = atomic_load(&search->table[place].fingerprint);
-    size_t count = explore_roots(search->space, roots, ROOTS_MAX), r = 0;
-    while (r + 1 < count && explore_fingerprint(search->space, &roots[r]) != root)
-        r++;
-    world = roots[r];
+    uint8_t names[EXPLORE_AGENTS_MAX] = {0, 1, 2, 3};
     *out = (struct explore_break){
         .oracle = oracle, .steps = steps, .path = calloc(steps + 1, sizeof *out->path)};
     struct move *found = malloc(MOVES_MAX * sizeof *found);
-    uint8_t names[EXPLORE_AGENTS_MAX] = {0, 1, 2, 3};
     bool is_made = out->path != NULL && found != NULL;
+    for (unsigned i = steps; i > 0 && is_made; i--)
+        is_made = find_parent(search, i - 1, &fingerprint, &moves[i - 1], found);
+    size_t count = explore_roots(search->space, roots, ROOTS_MAX), r = 0;
+    while (r + 1 < count && explore_fingerprint(search->space, &roots[r]) != fingerprint)
+        r++;
+    world = roots[r];
     for (unsigned i = 0; i < steps && is_made; i++) {
-        explore_moves(search->space, &world, found);
+        explore_moves(search->space, &world, search->is_whole, found);
         explore_tell(search->space, &world, &found[moves[i]], names, &out->path[i]);
         world = found[moves[i]].to;
     }
@@ -289,11 +356,12 @@ static bool find_path(struct search *search, enum lab_oracle oracle, struct expl
 
 static bool fill_result(struct search *search, struct explore_result *out, struct sim_error *error)
 {
+    explore_make_room(search->space);
     out->states = atomic_load(&search->states);
     out->transitions = atomic_load(&search->transitions);
     out->depth = search->level;
-    out->frontier = search->current.count;
-    out->is_complete = search->current.count == 0;
+    out->frontier = search->current;
+    out->is_complete = search->current == 0;
     explore_fill(search->space, out);
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
         if (atomic_load(&search->broken[o]) == 0)
@@ -306,50 +374,72 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
 
 static bool begin(struct search *search, struct sim_error *error)
 {
-    uint64_t entries = 1024;
-    while (entries / 8 < (uint64_t)MOVES_MAX * threads_of(search) ||
-           2 * entries * sizeof(struct entry) <= search->config->memory_bytes)
-        entries *= 2;
-    search->mask = entries - 1;
-    search->limit = entries / 8 * 7;
-    if (search->config->states_max < search->limit)
-        search->limit = search->config->states_max;
-    search->table = sim_memory_zeroed(entries * sizeof *search->table);
-    if (search->table == NULL)
+    const unsigned agents = search->config->agents;
+    uint64_t least = ENTRIES_MIN, most;
+    while (least / 16 < (uint64_t)MOVES_MAX * threads_of(search))
+        least *= 2;
+    for (most = least; 2 * most * sizeof(struct entry) <= search->config->memory_bytes; most *= 2) {
+    }
+    search->largest = most - 1;
+    search->agent_bits = agents * 22 <= AGENTS_BITS ? 22 : AGENTS_BITS / agents;
+    if (!make_table(search, least << 4 < most ? least << 4 : most))
         return sim_fail_memory(error);
     struct world roots[ROOTS_MAX];
     size_t count = explore_roots(search->space, roots, ROOTS_MAX);
     for (size_t i = 0; i < count; i++) {
-        uint64_t place;
-        if (!reach(search, explore_fingerprint(search->space, &roots[i]), NO_PARENT << 24, &place))
-            continue;
-        if (!append(&search->current, &roots[i], place))
-            return sim_fail_memory(error);
+        struct packed packed;
+        search->current += pack(search, &roots[i], &packed) && reach(search, &packed, 0);
     }
-    atomic_store(&search->states, search->current.count);
+    atomic_store(&search->states, search->current);
     return true;
 }
 
-bool explore_run(const struct explore_config *config, explore_progress *progress, void *context,
-                 struct explore_result *out, struct sim_error *error)
+/* One search. wanted: it ends when all of these guarantees are broken; 0: it ends when all states are
+ * expanded. */
+static bool run(const struct explore_config *config, bool is_whole, uint32_t wanted,
+                explore_progress *progress, void *context, struct explore_result *out,
+                struct sim_error *error)
 {
-    struct search search = {.config = config, .progress = progress, .context = context};
+    struct search search = {.config = config, .is_whole = is_whole, .progress = progress, .context = context};
     memset(out, 0, sizeof *out);
     search.space = explore_space(config, error);
     if (search.space == NULL)
         return false;
     bool is_right = begin(&search, error);
-    while (is_right && expand_level(&search)) {
+    while (is_right && (wanted == 0 || (wanted & unbroken(&search)) != 0) && expand_level(&search)) {
     }
     is_right = is_right && !explore_failed(search.space, error);
     if (is_right && atomic_load(&search.is_out_of_memory))
         is_right = sim_fail_memory(error);
     is_right = is_right && fill_result(&search, out, error);
-    free(search.current.nodes);
     free(search.table);
     explore_space_free(search.space);
     if (!is_right)
         explore_result_free(out);
+    return is_right;
+}
+
+/* Of the paths to a break, those that the reduction keeps may hear an answer or two more than the shortest,
+ * so the breaks that it finds are searched for again without it. */
+bool explore_run(const struct explore_config *config, explore_progress *progress, void *context,
+                 struct explore_result *out, struct sim_error *error)
+{
+    struct explore_result whole;
+    uint32_t broken = 0;
+    if (!run(config, config->is_whole, 0, progress, context, out, error))
+        return false;
+    for (uint32_t i = 0; i < out->broken_count; i++)
+        broken |= 1u << out->broken[i].oracle;
+    if (broken == 0 || config->is_whole)
+        return true;
+    bool is_right = run(config, true, broken, progress, context, &whole, error);
+    bool is_found = is_right && whole.broken_count >= out->broken_count;
+    for (uint32_t i = 0; i < out->broken_count && is_found; i++) {
+        struct explore_break swapped = out->broken[i];
+        out->broken[i] = whole.broken[i];
+        whole.broken[i] = swapped;
+    }
+    explore_result_free(is_right ? &whole : out);
     return is_right;
 }
 

@@ -17,8 +17,9 @@
 #include "kernel/random.h"
 #include "kernel/table.h"
 
-#define KEY     1u
-#define COLUMNS ((1u << BK_COLUMNS) - 1)
+#define KEY 1u
+/* An operation that makes more requests than this in a world of a few rows and faults never ends. */
+#define REQUESTS_MAX 30u
 
 /* --- Pools: equal items have one number. Only the holder of the lock adds to them; an item never moves. */
 struct pool {
@@ -88,13 +89,14 @@ struct store {
     int64_t state[BK_COLUMNS], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
     uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
     uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
-    uint8_t has_state, has_lock, has_start /* bit b */, taken, acknowledged /* bit r */;
+    uint8_t has_state, has_lock /* bits of their columns */, has_start /* bit b */, taken;
+    uint8_t acknowledged;      /* bit r */
     uint8_t missed, stuck;     /* rows that a read missed; an agent has forgotten an operation */
     uint8_t overtaken;         /* rows that were put after one from beyond the next line had been taken */
     uint8_t refused, given_up; /* rows that were refused; operations that failed although all was well */
     uint8_t told, uncounted;   /* increments that agents know to be stored; rows whose increment none knows */
-    uint8_t left[BUCKETS_MAX]; /* buckets that were left: 1 + the rows in it that count: of count all, else
-                                       the acknowledged ones that fired */
+    uint8_t left[BUCKETS_MAX]; /* buckets that were left: 1, or 2 + its counted rows when these are too few */
+    uint8_t unused;
 };
 
 /* An operation of an agent, as its host knows it. */
@@ -102,7 +104,8 @@ enum phase { IDLE, ASKED, ANSWERED };
 struct slot {
     uint8_t is_used, is_read, number, phase;
     uint8_t must, seen; /* of a read: the rows acknowledged before it began, and those that it found */
-    uint8_t unused[2];
+    uint8_t requests;   /* how many it has made */
+    uint8_t unused;
     uint32_t action, outcome;
 };
 struct agent {
@@ -129,7 +132,7 @@ struct step {
     uint32_t late[OPERATIONS_MAX];
 };
 struct blob {
-    uint64_t size, hash; /* two checkpoints of the same 64-bit hash and size are taken to be equal */
+    uint64_t size, hash; /* of its checkpoint */
 };
 
 struct memo {
@@ -141,9 +144,10 @@ struct space {
     struct explore_config config;
     struct bk_row rows[EXPLORE_ROWS_MAX]; /* without their times */
     bool is_guarded, reads_are_judged, has_state, all_rows_count;
-    bool has_column;      /* the counter is a counter column */
-    bool is_certain;      /* guarded, and no outcome is unknown */
-    unsigned least, most; /* rows that fill a bucket, and that it may hold; UINT_MAX: it is not judged */
+    bool has_column; /* the counter is a counter column */
+    bool is_certain; /* guarded, and no outcome is unknown */
+    bool is_in_turn; /* one operation follows the other, and nothing fails */
+    unsigned most;   /* rows that a bucket may hold; UINT_MAX: it is not judged */
     uint32_t judged;
     struct pool agents, stores, actions, answers, lates, effects, steps, blobs;
     uint32_t *broken; /* by store */
@@ -156,8 +160,9 @@ struct space {
     size_t memory_size;
     pthread_mutex_t lock;
     _Atomic uint32_t probes;
-    _Atomic bool is_full;
-    char refusal[128]; /* the core refused a call: an error of the explorer */
+    uint32_t requests;                /* the most of an operation */
+    _Atomic bool is_full, is_crowded; /* is_crowded: the memo needs more room */
+    char refusal[128];                /* the core refused a call: an error of the explorer */
 };
 
 static const struct store *store_at(const struct space *space, uint32_t number)
@@ -280,12 +285,12 @@ static void judge(const struct space *space, const struct store *store, struct v
         if (is_empty)
             breaks(verdict, LAB_ORACLE_NO_GAPS, "bucket %u has no row, and the state names bucket %d", bucket,
                    (int)store->state[BK_COLUMN_BUCKET]);
-        if (store->left[bucket] != 0 && store->left[bucket] - 1u < space->least)
-            breaks(verdict, LAB_ORACLE_FILLED, "bucket %u was left with %u counted rows, not %u", bucket,
-                   store->left[bucket] - 1u, space->least);
     }
     for (unsigned bucket = 0; bucket < BUCKETS_MAX; bucket++) {
         unsigned rows = 0;
+        if (store->left[bucket] > 1)
+            breaks(verdict, LAB_ORACLE_FILLED, "bucket %u was left with only %u counted rows", bucket,
+                   store->left[bucket] - 2u);
         for (unsigned r = 0; r < space->config.rows; r++)
             rows += store->buckets[r] >> bucket & (space->all_rows_count || space->config.fires >> r & 1);
         if (rows > space->most)
@@ -305,7 +310,8 @@ static void judge(const struct space *space, const struct store *store, struct v
                "an operation failed although its requests may be tried %u times",
                space->config.agent.retries + 1);
     if (store->stuck)
-        breaks(verdict, LAB_ORACLE_AVAILABLE, "an operation waits for nothing, and never ends");
+        breaks(verdict, LAB_ORACLE_AVAILABLE,
+               "an operation never ends: it waits for nothing, or makes more than %u requests", REQUESTS_MAX);
 }
 
 static uint32_t put_store(struct space *space, const struct store *store)
@@ -319,16 +325,50 @@ static uint32_t put_store(struct space *space, const struct store *store)
 }
 
 /* --- Effects of requests on a store. */
-static bool holds(const int64_t *row, bool exists, const struct bk_action *action)
+/* mask: the columns that the row has. */
+static bool holds(const int64_t *row, unsigned mask, const struct bk_action *action)
 {
-    if (action->if_mask == 0 || !exists)
-        return action->if_mask == 0 && !exists;
+    if (action->if_mask == 0 || mask == 0)
+        return action->if_mask == 0 && mask == 0;
     for (unsigned i = 0; i < BK_COLUMNS; i++) {
-        bool must_be_null = action->if_null_mask >> i & 1;
-        if ((action->if_mask >> i & 1) && (must_be_null || row[i] != action->expected[i]))
+        bool must_be_null = action->if_null_mask >> i & 1, is_null = (mask >> i & 1) == 0;
+        if ((action->if_mask >> i & 1) &&
+            (must_be_null != is_null || (!is_null && row[i] != action->expected[i])))
             return false;
     }
     return true;
+}
+
+/* The rows that fill a bucket, by the settings of the rows that were taken: none if it has a row from before
+ * a line, and one from beyond it was taken. */
+static unsigned rows_that_fill(const struct space *space, const struct store *store, unsigned bucket)
+{
+    const unsigned rows = (unsigned)space->config.threshold, then = (unsigned)space->config.then;
+    bool is_changed = false, is_empty = true;
+    for (unsigned y = 0; y < store->taken; y++) {
+        is_changed = is_changed || store->times[y] > EXPLORE_FIRST_NS;
+        is_empty = is_empty && (store->buckets[y] >> bucket & 1) == 0;
+        for (unsigned x = 0; x < store->taken; x++)
+            if (store->buckets[x] >> bucket & 1 && is_line_between(space, store->times[x], store->times[y]))
+                return 0;
+    }
+    if (is_empty && space->config.agent.strategy.max_age_ns != 0)
+        return 0;
+    return is_changed && then != 0 && then < rows ? then : rows;
+}
+
+/* The buckets below are left: of count all of their rows count, else the acknowledged ones that fired. */
+static void leave(const struct space *space, struct store *store, int64_t below)
+{
+    for (unsigned b = 0; (int64_t)b < below && b < BUCKETS_MAX; b++) {
+        unsigned rows = 0;
+        if (store->left[b] != 0)
+            continue;
+        for (unsigned r = 0; r < space->config.rows; r++)
+            rows += store->buckets[r] >> b &
+                    (space->all_rows_count || ((space->config.fires & store->acknowledged) >> r & 1));
+        store->left[b] = (uint8_t)(rows < rows_that_fill(space, store, b) ? 2 + rows : 1);
+    }
 }
 
 static void write_state(const struct space *space, struct store *store, const struct bk_action *action)
@@ -336,33 +376,26 @@ static void write_state(const struct space *space, struct store *store, const st
     for (unsigned i = 0; i < BK_COLUMNS; i++)
         if (action->mask >> i & 1)
             store->state[i] = action->columns[i];
-    store->has_state = true;
-    /* What is in a bucket when the state leaves it. */
-    for (int bucket = 0; bucket < newest_left(space, store) && bucket < (int)BUCKETS_MAX; bucket++) {
-        if (store->left[bucket] != 0)
-            continue;
-        store->left[bucket] = 1;
-        for (unsigned r = 0; r < space->config.rows; r++)
-            if (store->buckets[r] >> bucket & 1 &&
-                (space->all_rows_count || space->config.fires & store->acknowledged & 1u << r))
-                store->left[bucket]++;
-    }
+    store->has_state |= (uint8_t)action->mask;
+    /* The state of numbers names the bucket of the last one that was given. */
+    if (!space->all_rows_count || space->config.agent.source >= BK_SOURCE_INCREMENTAL)
+        leave(space, store, newest_left(space, store));
 }
 
 static void compare_and_set(struct space *space, struct store *store, const struct bk_action *action,
                             struct answer *answer)
 {
     bool is_lock = action->kind == BK_ACT_CAS_LOCK;
-    bool exists = is_lock ? store->has_lock : store->has_state;
+    const unsigned mask = is_lock ? store->has_lock : store->has_state;
     const int64_t *row = is_lock ? store->lock : store->state;
-    if (!holds(row, exists, action)) {
+    if (!holds(row, mask, action)) {
         answer->told.kind = BK_OUTCOME_NOT_APPLIED;
-        answer->told.mask = !exists ? 0 : is_lock ? 3 : COLUMNS;
+        answer->told.mask = mask;
         memcpy(answer->told.columns, row, is_lock ? sizeof store->lock : sizeof store->state);
         meet(space, EXPLORE_PROBE_RACED);
     } else if (is_lock) {
         memcpy(store->lock, action->columns, sizeof store->lock);
-        store->has_lock = true;
+        store->has_lock = 3;
     } else {
         write_state(space, store, action);
     }
@@ -431,9 +464,11 @@ static void perform(struct space *space, struct store *store, const struct bk_ac
             if (is_line_between(space, action->row.time_ns, store->times[r]))
                 store->overtaken |= (uint8_t)(1u << action->row.sequence);
         store->buckets[action->row.sequence] |= (uint8_t)(1u << bucket);
+        if (space->is_in_turn)
+            leave(space, store, action->bucket);
         break;
     case BK_ACT_READ_STATE:
-        told->mask = store->has_state ? COLUMNS : 0;
+        told->mask = store->has_state;
         memcpy(told->columns, store->state, sizeof store->state);
         break;
     case BK_ACT_WRITE_STATE:
@@ -505,9 +540,33 @@ static uint32_t memo_find(const struct space *space, uint64_t key, uint64_t *slo
 static void memo_add(struct space *space, uint64_t slot, uint64_t key, uint32_t value)
 {
     if (++space->memo_count > space->memo_mask / 4 * 3)
-        atomic_store(&space->is_full, true);
+        atomic_store(&space->is_crowded, true);
     space->memo[slot].value = value;
     atomic_store_explicit(&space->memo[slot].key, key, memory_order_release);
+}
+
+bool explore_make_room(struct space *space)
+{
+    if (!atomic_load(&space->is_crowded))
+        return false;
+    struct memo *before = space->memo, *memo = sim_memory_zeroed(4 * (space->memo_mask + 1) * sizeof *memo);
+    atomic_store(&space->is_full, memo == NULL);
+    atomic_store(&space->is_crowded, false);
+    if (memo == NULL)
+        return false;
+    const uint64_t count = space->memo_mask + 1;
+    space->memo = memo;
+    space->memo_mask = 4 * count - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at, key = atomic_load(&before[i].key);
+        if (key == 0)
+            continue;
+        memo_find(space, key, &at);
+        memo[at].value = before[i].value;
+        atomic_store(&memo[at].key, key);
+    }
+    free(before);
+    return true;
 }
 
 /* An effect, or another change of a store: rows that are taken, acknowledged or missed, and so on. */
@@ -625,6 +684,9 @@ static bool take_actions(struct space *space, struct bk_agent *core, struct agen
         slot->action = kept(space, pool_put(&space->actions, &action, hash_of(&action, sizeof action)));
         slot->phase = ASKED;
         slot->outcome = 0;
+        step->stuck |= ++slot->requests > REQUESTS_MAX;
+        if (slot->requests > space->requests)
+            space->requests = slot->requests;
     }
     return !atomic_load(&space->is_full);
 }
@@ -658,6 +720,15 @@ static uint64_t hash_agent(const struct space *space, const struct agent *agent)
     return sim_mix64(hash_of(&bare, sizeof bare) ^ space->blobs.hashes[agent->checkpoint] ^ hash);
 }
 
+static bool refuse(struct space *space, const char *call, enum bk_status status)
+{
+    if (status == BK_OK)
+        return true;
+    snprintf(space->refusal, sizeof space->refusal, "%s answers: %s", call, bk_status_text(status));
+    atomic_store(&space->is_full, true);
+    return false;
+}
+
 static uint32_t put_agent(struct space *space, struct bk_agent *core, struct agent *agent)
 {
     bk_agent_forget_tickets(core);
@@ -674,18 +745,12 @@ static uint32_t put_agent(struct space *space, struct bk_agent *core, struct age
     if (space->blobs.count > before) {
         space->places[before] = space->arena_used;
         space->arena_used += size;
+    } else if (memcmp(space->arena + space->places[agent->checkpoint], at, size) != 0) {
+        refuse(space, "two checkpoints have the same hash", BK_ERROR_CHECKPOINT);
+        return NONE;
     }
     agent->deadline_ns = bk_agent_deadline(core);
     return kept(space, pool_put(&space->agents, agent, hash_agent(space, agent)));
-}
-
-static bool refuse(struct space *space, const char *call, enum bk_status status)
-{
-    if (status == BK_OK)
-        return true;
-    snprintf(space->refusal, sizeof space->refusal, "%s answers: %s", call, bk_status_text(status));
-    atomic_store(&space->is_full, true);
-    return false;
 }
 
 /* The time of a row that an agent takes. */
@@ -779,7 +844,7 @@ static uint32_t compute_step(struct space *space, uint32_t number, uint32_t even
             !take_actions(space, core, &agent, &step))
             return NONE;
         step.agent = put_agent(space, core, &agent);
-        step.stuck = step.agent != NONE && is_stuck(agent_at(space, step.agent));
+        step.stuck |= step.agent != NONE && is_stuck(agent_at(space, step.agent));
     }
     return kept(space, pool_put(&space->steps, &step, hash_of(&step, sizeof step)));
 }
@@ -832,9 +897,20 @@ uint64_t explore_fingerprint(const struct space *space, const struct world *worl
     return hash | (hash == 0);
 }
 
+/* Whether the lock is held although nothing failed and no operation is under way. */
+static bool is_lock_left(const struct space *space, const struct world *world)
+{
+    const struct store *store = store_at(space, world->store);
+    bool is_left = store->has_lock && store->lock[BK_LOCK_OWNER] != 0 && world->faults == 0;
+    for (unsigned i = 0; i < space->config.agents && is_left; i++)
+        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
+            is_left = is_left && !agent_at(space, world->agents[i])->slots[j].is_used;
+    return is_left;
+}
+
 uint32_t explore_broken(const struct space *space, const struct world *world)
 {
-    return space->broken[world->store];
+    return space->broken[world->store] | (uint32_t)is_lock_left(space, world) << LAB_ORACLE_AVAILABLE;
 }
 
 static void add_late(struct space *space, struct world *world, const uint32_t *actions, unsigned count)
@@ -1031,16 +1107,42 @@ static bool keeps_waiting(const struct space *space, const struct world *world)
     return false;
 }
 
-size_t explore_moves(struct space *space, const struct world *from, struct move *out)
+/* Partial order. When an agent with one operation has an answer to hear, all it can do is to hear it, to hear
+ * that its outcome is unknown, or to crash. If none of these changes the store, no other agent sees which it
+ * was, or when: nothing that others do depends on it, and time does not pass before it. So each path that
+ * does something else first leads to the same state as one that does this first, with the same stores in
+ * between, and only the agent's moves are tried. What follows an answer is a request, so no circle of states
+ * consists of such moves only. Returns whether these are all moves. */
+static bool moves_alone(struct moves *moves)
 {
-    struct moves moves = {space, from, out, 0};
+    struct space *space = moves->space;
+    const struct world *from = moves->from;
+    bool may = space->config.agent.operations == 1 && (space->config.may >> EXPLORE_PAUSE & 1) == 0;
+    for (unsigned at = 0; at < space->config.agents && may; at++) {
+        if (agent_at(space, from->agents[at])->slots[0].phase != ANSWERED)
+            continue;
+        bool is_seen = false;
+        move_agent(moves, at);
+        for (size_t i = 0; i < moves->count; i++)
+            is_seen = is_seen || moves->out[i].to.store != from->store;
+        if (!is_seen)
+            return true;
+        moves->count = 0;
+    }
+    return false;
+}
+
+static void move_all(struct moves *moves)
+{
+    struct space *space = moves->space;
+    const struct world *from = moves->from;
     for (unsigned at = 0; at < space->config.agents; at++)
         if (at == 0 || from->agents[at] != from->agents[at - 1]) /* equal agents do the same */
-            move_agent(&moves, at);
-    move_late(&moves);
+            move_agent(moves, at);
+    move_late(moves);
     if (space->config.may >> EXPLORE_GONE & 1 && from->faults < space->config.faults &&
         store_at(space, from->store)->has_state) {
-        struct move *move = &moves.out[moves.count++];
+        struct move *move = &moves->out[moves->count++];
         *move = (struct move){.kind = EXPLORE_STATE_GONE, .to = *from};
         move->to.faults++;
         change_store(space, &move->to, STORE_GONE, 0);
@@ -1048,45 +1150,61 @@ size_t explore_moves(struct space *space, const struct world *from, struct move 
     bool is_pause = keeps_waiting(space, from);
     bool may_pause = space->config.may >> EXPLORE_PAUSE & 1 && from->faults < space->config.faults;
     if (from->tick < space->config.ticks && is_unsettled(space, from) && (!is_pause || may_pause)) {
-        struct move *move = &moves.out[moves.count++];
+        struct move *move = &moves->out[moves->count++];
         *move = (struct move){.kind = EXPLORE_TICK, .to = *from};
         move->to.tick++;
         move->to.faults += is_pause;
     }
-    return atomic_load_explicit(&space->is_full, memory_order_relaxed) ? SIZE_MAX : moves.count;
+}
+
+size_t explore_moves(struct space *space, const struct world *from, bool is_whole, struct move *out)
+{
+    struct moves moves = {space, from, out, 0};
+    if (is_whole || !moves_alone(&moves))
+        move_all(&moves);
+    bool must_stop = atomic_load_explicit(&space->is_full, memory_order_relaxed) ||
+                     atomic_load_explicit(&space->is_crowded, memory_order_relaxed);
+    return must_stop ? SIZE_MAX : moves.count;
 }
 
 /* --- Making a world. */
 /* Guarantees that a world can judge, by the definitions of docs/oracles.md; each applies to a protocol if the
  * lab judges it there. */
-static uint32_t judged_by(const struct bk_agent_config *config)
+static uint32_t judged_by(const struct explore_config *world)
 {
+    const struct bk_agent_config *config = &world->agent;
     uint32_t judged = 1u << LAB_ORACLE_NO_DUPLICATES | 1u << LAB_ORACLE_FINDABLE |
                       1u << LAB_ORACLE_AVAILABLE | 1u << LAB_ORACLE_CONSERVED;
     bool is_ordered = bk_kind_fires(config->strategy.kind);
     if (is_ordered)
         judged |= 1u << LAB_ORACLE_NEWEST | 1u << LAB_ORACLE_MONOTONE;
     if (is_ordered || config->source >= BK_SOURCE_INCREMENTAL)
-        judged |= config->strategy.max_age_ns == 0 ? 1u << LAB_ORACLE_NO_GAPS | 1u << LAB_ORACLE_FILLED
-                                                   : 1u << LAB_ORACLE_LINES;
-    /* A writer that counts in memory leaves a bucket when its last row is under way. */
+        judged |= 1u << LAB_ORACLE_FILLED |
+                  (config->strategy.max_age_ns == 0 ? 1u << LAB_ORACLE_NO_GAPS : 1u << LAB_ORACLE_LINES);
+    /* A writer that counts in memory counts a row when it places it, stored or not. */
     if (config->strategy.kind == BK_KIND_COUNT && config->source == BK_SOURCE_MEMORY &&
-        config->operations > 1)
-        judged &= ~(1u << LAB_ORACLE_FILLED);
+        (config->operations > 1 || world->faults > config->retries))
+        judged &= ~(1u << LAB_ORACLE_FILLED | 1u << LAB_ORACLE_NO_GAPS);
     return judged;
 }
 
-/* Whether no bucket gets more rows than fill it: with conditional numbers always, else where one operation
- * follows the other and nothing fails. */
+static bool is_in_turn(const struct explore_config *config)
+{
+    return config->agents * config->agent.operations == 1 && config->faults == 0;
+}
+
+/* Whether no bucket gets more rows than fill it: with conditional numbers always; with a counter's numbers
+ * where one operation follows the other and nothing is unknown; else where nothing fails, too. */
 static bool is_bounded(const struct explore_config *config)
 {
     const struct bk_agent_config *agent = &config->agent;
-    bool is_count = agent->strategy.kind == BK_KIND_COUNT,
-         is_in_turn = config->agents * agent->operations == 1;
-    bool is_numbered = is_count && (agent->source == BK_SOURCE_LWT || agent->source == BK_SOURCE_LEASE);
-    return config->then == 0 && (config->may >> EXPLORE_GONE & 1 & (config->faults > 0)) == 0 &&
-           (is_numbered ||
-            (is_in_turn && config->faults == 0 && (is_count || agent->coordination == BK_SINGLE)));
+    const bool is_count = agent->strategy.kind == BK_KIND_COUNT;
+    const bool is_numbered = is_count && (agent->source == BK_SOURCE_LWT || agent->source == BK_SOURCE_LEASE);
+    const uint32_t may = config->faults > 0 ? config->may : 0;
+    if (is_count && agent->source == BK_SOURCE_COUNTER)
+        return config->agents * agent->operations == 1 && (may & ~(1u << EXPLORE_REFUSED)) == 0;
+    return (is_in_turn(config) && (is_count || agent->coordination <= BK_LOCKED)) ||
+           (is_numbered && config->then == 0 && (may >> EXPLORE_GONE & 1) == 0);
 }
 
 /* Gives each row an id with which it fires or does not, as the settings ask. */
@@ -1139,7 +1257,7 @@ static bool change_settings(struct explore_config *config, struct sim_error *err
 static bool make_pools(struct space *space)
 {
     const uint32_t many = 1u << 21;
-    space->memo_mask = (1u << 23) - 1;
+    space->memo_mask = (1u << 16) - 1;
     space->memory_size = bk_agent_size(&space->config.agent);
     space->memory = malloc(space->memory_size);
     space->places = calloc(many, sizeof *space->places);
@@ -1170,15 +1288,17 @@ struct space *explore_space(const struct explore_config *config, struct sim_erro
     space->reads_are_judged = space->is_guarded || !bk_kind_fires(config->agent.strategy.kind);
     space->all_rows_count = config->agent.strategy.kind == BK_KIND_COUNT;
     space->has_state = !space->all_rows_count || config->agent.source >= BK_SOURCE_LWT;
-    space->judged = judged_by(&config->agent);
+    space->judged = judged_by(config);
     space->has_column = space->all_rows_count ? config->agent.source == BK_SOURCE_COUNTER
                                               : config->agent.counter == BK_COUNTER_NATIVE;
     const uint32_t may = config->faults > 0 ? config->may : 0;
     space->is_certain =
         space->is_guarded && (may & (1u << EXPLORE_LOST | 1u << EXPLORE_LATE | 1u << EXPLORE_UNKNOWN)) == 0;
-    space->most = is_bounded(config) ? (unsigned)config->threshold : UINT_MAX;
-    space->least =
-        (unsigned)(config->then != 0 && config->then < config->threshold ? config->then : config->threshold);
+    space->is_in_turn = is_in_turn(config);
+    space->judged |= space->is_in_turn ? 1u << LAB_ORACLE_FILLED : 0;
+    space->most = !is_bounded(config)                ? UINT_MAX
+                  : config->then > config->threshold ? (unsigned)config->then
+                                                     : (unsigned)config->threshold;
     space->judged |= space->most != UINT_MAX ? 1u << LAB_ORACLE_BOUNDED : 0;
     pthread_mutex_init(&space->lock, NULL);
     draw_rows(space);
@@ -1263,8 +1383,14 @@ void explore_fill(const struct space *space, struct explore_result *out)
 {
     out->judged = space->judged;
     out->probes = atomic_load(&space->probes);
+    out->requests = space->requests;
     out->memories = space->agents.count;
     out->stores = space->stores.count;
+}
+
+void explore_is_full(struct space *space)
+{
+    atomic_store(&space->is_full, true);
 }
 
 bool explore_failed(const struct space *space, struct sim_error *error)
@@ -1315,6 +1441,9 @@ void explore_explain(const struct space *space, const struct world *world, struc
     const struct store *store = store_at(space, world->store);
     struct verdict verdict = {.asked = out->oracle, .text = out->text, .size = sizeof out->text};
     judge(space, store, &verdict);
+    if (out->text[0] == '\0' && is_lock_left(space, world))
+        breaks(&verdict, LAB_ORACLE_AVAILABLE,
+               "the lock is held, although nothing failed and no operation is under way");
     out->newest = out->oracle == LAB_ORACLE_NEWEST ? least_read(space, store) : 1;
 }
 

@@ -45,8 +45,11 @@ void explore_space_free(struct space *space);
 /* The initial states: one for each combination of the agents' clocks. Returns their number. */
 size_t explore_roots(struct space *space, struct world *roots, size_t capacity);
 /* All moves from a state, in an order that depends only on the state's contents. May be called by several
- * threads. Returns their number, or SIZE_MAX when a table is full. */
-size_t explore_moves(struct space *space, const struct world *from, struct move *out);
+ * threads. is_whole: without the reduction by partial order. Returns their number, or SIZE_MAX when a table
+ * is full, or the memo needs more room. */
+size_t explore_moves(struct space *space, const struct world *from, bool is_whole, struct move *out);
+/* Gives the memo more room, if it needs it; no other thread may be at work. Returns whether it did. */
+bool explore_make_room(struct space *space);
 uint64_t explore_fingerprint(const struct space *space, const struct world *world);
 /* The guarantees that the state breaks: bit o, enum lab_oracle o. */
 uint32_t explore_broken(const struct space *space, const struct world *world);
@@ -58,6 +61,8 @@ void explore_tell(const struct space *space, const struct world *from, const str
                   uint8_t *names, struct explore_step *out);
 /* Fills in what the world knows: judged, probes, memories and stores. */
 void explore_fill(const struct space *space, struct explore_result *out);
+/* A number of a state is larger than an entry of the search's table can hold. */
+void explore_is_full(struct space *space);
 bool explore_failed(const struct space *space, struct sim_error *error);
 
 #endif

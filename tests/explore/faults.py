@@ -65,15 +65,17 @@ def concerns(fault_file, world):
     return own is None or protocol in own
 
 
-def find(program, file, record, seconds):
-    """Returns what showed the fault, its steps, and the world; or None. A guarantee that breaks, or a rare event that
-    never occurs, ends the search; another number of states counts if nothing else is found."""
+def find(program, file, record, seconds, first):
+    """Returns what showed the fault, its steps, and the world; or None. A guarantee that breaks, an operation with more
+    requests than any in the record, or a rare event that never occurs, ends the search; another number of states
+    counts if nothing else is found. The world `first` is explored first."""
     end, other = time.monotonic() + seconds, None
-    for world in sorted(worlds.worlds(), key=lambda w: record[worlds.key(w)]["states"]):
+    worlds_first = sorted(worlds.worlds(), key=lambda w: (worlds.key(w) != first, record[worlds.key(w)]["states"]))
+    for world in worlds_first:
         name = worlds.key(world)
-        if not concerns(file, world) or record[name]["states"] > worlds.FEW:
+        if not concerns(file, world) or (record[name]["states"] > worlds.FEW and name != first):
             continue
-        command = worlds.command_of(program, world) + ["--json", "--states", "1000000", "--memory", "32MiB"]
+        command = worlds.command_of(program, world) + ["--json", "--states", "2000000", "--memory", "32MiB"]
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=max(0.1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -85,6 +87,8 @@ def find(program, file, record, seconds):
                   if not g["holds"] and g["name"] in record[name]["holds"]]
         if broken:
             return min(broken)[1], min(broken)[0], name
+        if answer["requests"] > record[name]["requests"]:
+            return "more requests", None, name
         never = [s["name"] for s in answer["sometimes"] if not s["reached"]]
         if set(never) - set(record[name]["never"]):
             return f"never: {never[0]}", None, name
@@ -108,7 +112,8 @@ def main():
     seconds = float(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else 30
     only = sys.argv[sys.argv.index("--only") + 1:] if "--only" in sys.argv else []
     record = json.loads(worlds.RECORD.read_text())
-    found = json.loads(RECORD.read_text()) if RECORD.exists() and only else {}
+    known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    found = dict(known) if only else {}
     for fault, file in protocol_faults(source):
         if only and fault.name not in only:
             continue
@@ -120,7 +125,7 @@ def main():
             changed.write_text(text)
             program = link_with(build, str(changed), folder)
             assert program is not None, f"{fault.name} does not build"
-            how = find(program, file, record, seconds)
+            how = find(program, file, record, seconds, known.get(fault.name, {}).get("world"))
         found[fault.name] = {"what": fault.what, "file": pathlib.Path(file).name, "found": how and how[0],
                              "steps": how and how[1], "world": how and how[2]}
         print(f"{fault.name}: {how or 'NOT FOUND'}", flush=True)

@@ -20,7 +20,7 @@ static const struct cli_option options[] = {
      "the names that `bucketlab fuzz --guarantees` prints"},
     {"counter", "rmw|lwt|counter", "how the counter is kept (default rmw)"},
     {"agents", "N", "agents that share the key, 1 to 4 (default 2)"},
-    {"rows", "N", "rows that they write, 1 to 6 (default 2)"},
+    {"rows", "N", "rows that they write, 1 to 8 (default 2)"},
     {"fires", "N", "how many of them fire, the first ones (default 2)"},
     {"threshold", "N", "firing rows that fill a bucket; rows of count (default 1)"},
     {"then", "N", "rows from the first second on follow this threshold"},
@@ -37,6 +37,7 @@ static const struct cli_option options[] = {
     {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
     {"grant", "DURATION", "guarded: how long a grant lasts (default 2s)"},
     {"lock", "DURATION", "locked: how long a lock lasts (default 2s)"},
+    {"bound", "DURATION", "bound of the agents' clocks, as they believe (default 1s with skew, else 0s)"},
     {"operations", "N", "operations of an agent at a time, 1 to 4 (default 1)"},
     {"retries", "N", "retries of a request, 0 to 9 (default 1)"},
     {"states", "N", "stop after this many states"},
@@ -194,12 +195,14 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     if (args->count > 0 && !read_scenario(args, &own, job->protocol, error))
         return false;
     uint32_t retries = 1, operations = 1;
+    agent->clock_bound_ns = config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0;
     int64_t age_ns = 0;
     if (!read_duration(args, "cache", own.cache_ttl_ns, &agent->cache_ttl_ns, error) ||
         !read_duration(args, "lead", own.lead_ns, &agent->lead_ns, error) ||
         !read_duration(args, "grant", own.grant_ns, &agent->grant_ns, error) ||
         !read_duration(args, "lock", own.lock_lasts_ns, &agent->lock_lasts_ns, error) ||
         !read_duration(args, "max-age", 0, &age_ns, error) ||
+        !cli_duration(args, "bound", 0, &agent->clock_bound_ns, error) ||
         !read_number(args, "retries", 0, 9, &retries, error) ||
         !read_number(args, "operations", 1, 4, &operations, error))
         return false;
@@ -211,7 +214,6 @@ static bool read_config(const struct cli_args *args, struct job *job, struct sim
     agent->operations = operations;
     agent->cache_entries = 4;
     agent->lease_rows = 2;
-    agent->clock_bound_ns = config->may >> EXPLORE_SKEW & 1 ? EXPLORE_TICK_NS : 0;
     agent->agent_id = 1;
     job->history = cli_value(args, "history", NULL);
     job->show = cli_value(args, "show", NULL);
@@ -245,14 +247,17 @@ static uint32_t never_of(const struct explore_config *config)
     return never;
 }
 
-/* Whether the lab guarantees it without an exception that can occur in this world. */
+/* Whether the lab guarantees it, with clocks within their bound, without an exception that can occur in this
+ * world. */
 static bool is_guaranteed(const struct job *job, enum lab_oracle oracle)
 {
     const struct bk_agent_config *agent = &job->config.agent;
     bool is_count = agent->strategy.kind == BK_KIND_COUNT;
     const struct lab_guarantee *guarantee = lab_guarantee_find(
         agent->strategy.kind, is_count ? (unsigned)agent->source : (unsigned)agent->coordination, oracle);
-    return guarantee != NULL && (guarantee->except & ~never_of(&job->config)) == 0;
+    const bool is_within =
+        (job->config.may >> EXPLORE_SKEW & 1) == 0 || agent->clock_bound_ns >= EXPLORE_TICK_NS;
+    return guarantee != NULL && is_within && (guarantee->except & ~never_of(&job->config)) == 0;
 }
 
 static const struct explore_break *break_of(const struct explore_result *result, enum lab_oracle oracle)
@@ -315,8 +320,9 @@ static json_t *as_json(const struct job *job)
         {"transitions", cli_json_whole(result->transitions)}, {"depth", cli_json_whole(result->depth)},
         {"exhausted", json_boolean(result->is_complete)},
         {"states_per_second", cli_json_number((double)result->states / seconds)},
-        {"memories", cli_json_whole(result->memories)}, {"stores", cli_json_whole(result->stores)},
-        {"guarantees", guarantees}, {"sometimes", sometimes}, {"history", cli_json_words(history)});
+        {"requests", cli_json_whole(result->requests)}, {"memories", cli_json_whole(result->memories)},
+        {"stores", cli_json_whole(result->stores)}, {"guarantees", guarantees}, {"sometimes", sometimes},
+        {"history", cli_json_words(history)});
 }
 
 static void print_verdicts(const struct job *job)
@@ -356,13 +362,10 @@ static void print(const struct job *job)
         printf("\nOne of the shortest ways to break %s:\n\n", lab_oracle_name(broken->oracle));
         explore_print_path(config, broken, stdout);
     }
-    double odds = (double)result->states * (double)result->states / 36893488147419103232.0;
-    printf("\n%s states, %s transitions, %u steps deep, %s, in %.1f s; two states were taken for one with a "
-           "chance "
-           "of %.0e\n",
+    printf("\n%s states, %s transitions, %u steps deep, %s, in %.1f s; at most %u requests of an operation\n",
            states, transitions, result->depth,
            result->is_complete ? "all there are" : "and more that were not reached",
-           (double)job->elapsed_ms / 1e3, odds);
+           (double)job->elapsed_ms / 1e3, result->requests);
 }
 
 static bool write_text(const char *path, const struct job *job, bool is_scenario, struct sim_error *error)

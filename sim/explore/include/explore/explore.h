@@ -17,7 +17,7 @@
 #include "lab/oracle.h"
 
 #define EXPLORE_AGENTS_MAX 4u
-#define EXPLORE_ROWS_MAX   6u
+#define EXPLORE_ROWS_MAX   8u
 #define EXPLORE_READS_MAX  3u
 #define EXPLORE_TICKS_MAX  15u
 /* All times of a world are multiples of a tick. */
@@ -71,6 +71,7 @@ struct explore_config {
     uint32_t ticks;  /* time passes this often */
     uint32_t faults; /* the most faults of a path */
     uint32_t may;    /* bit f: enum explore_fault f */
+    bool is_whole;   /* tries each order of events, even of those whose order no other agent can see */
     uint32_t threads;
     uint64_t states_max;
     size_t memory_bytes; /* of the table of states */
@@ -117,6 +118,7 @@ struct explore_result {
     uint32_t depth;
     bool is_complete;          /* every state was expanded */
     uint32_t probes;           /* bit p: enum explore_probe p */
+    uint32_t requests;         /* the most that one operation made, in all states that were reached */
     uint64_t memories, stores; /* how many different ones of agents and of the store there are */
     uint32_t judged;           /* bit o: enum lab_oracle o was asked about every state */
     uint32_t broken_count;
