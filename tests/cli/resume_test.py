@@ -177,7 +177,7 @@ class ResumeTest(ProgramTest):
         lines = "".join(f"{1767225600000 + i * 1000},key-{i % 700},{100 + i % 50}\n" for i in range(400000))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
         text = ("name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}, hash: {buckets: 16}]\n"
-                "reads: {latest: {rows: 20, rate: 400/s}}\n")
+                "reads: {limit: 1000, latest: {rows: 20, rate: 400/s}}\n")
         whole, _ = self.write_lasting("trace.yaml", text, LONG_S, r"(?<=rate: )\d+")
         self.killed_with_partial("trace.yaml")
         code, _, err = self.run_program("run", "trace.yaml", "--no-charts")
