@@ -7,3 +7,6 @@ add_test(NAME bench/page_test COMMAND ${python} ${PROJECT_SOURCE_DIR}/docs/perfo
 # Ignores leaks in the drawing libraries.
 set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300
                      ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/cli/leaks.supp:print_suppressions=0")
+add_test(NAME bench/plan_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/plan.py $<TARGET_FILE:bucketlab>
+                                      --keys 400 --days 23)
+set_tests_properties(bench/plan_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -217,15 +217,15 @@ bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
     return tally->nodes != NULL;
 }
 
-void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
-                         const struct cass_partition *partition, int64_t first_ns, bool is_closed)
+void lab_tally_sizes(struct lab_tally *tally, const struct lab_limits *limits,
+                     const struct cass_partition *partition, bool is_closed, uint64_t times)
 {
     bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
     bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;
-    tally->over_limit_rows += over_rows;
-    tally->over_limit_bytes += over_bytes;
-    tally->over_limit += over_rows || over_bytes;
-    tally->tiny += is_closed && partition->rows < limits->tiny_rows;
+    tally->over_limit_rows += over_rows ? times : 0;
+    tally->over_limit_bytes += over_bytes ? times : 0;
+    tally->over_limit += over_rows || over_bytes ? times : 0;
+    tally->tiny += is_closed && partition->rows < limits->tiny_rows ? times : 0;
     if (tally->is_raced) {
         lab_histogram_note(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows);
         lab_histogram_note(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
@@ -233,11 +233,18 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
         lab_sizes_add(&tally->sizes[LAB_IN_BYTES], partition->bytes);
         return;
     }
-    lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, 1,
+    lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, times,
                       partition->rows);
-    lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1,
+    lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, times,
                       partition->rows);
-    lab_slices_add(&tally->slices, first_ns, is_closed, partition);
+}
+
+void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
+                         const struct cass_partition *partition, int64_t first_ns, bool is_closed)
+{
+    lab_tally_sizes(tally, limits, partition, is_closed, 1);
+    if (!tally->is_raced)
+        lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,

@@ -35,6 +35,7 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->partition_count = 0;
     lane->regime = 0;
     lane->is_unordered = false;
+    lane->ended_count = 0;
     if (lane->empties != NULL)
         lane->empties->count = 0;
 }
@@ -178,6 +179,24 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
     return partition;
 }
 
+static void add_alike(struct lab_lane *lane, struct lab_alike *alike)
+{
+    if (alike->count > 0)
+        lab_tally_sizes(lane->tally, &lane->settings->scenario->limits, &alike->size, true, alike->count);
+    alike->count = 0;
+}
+
+static void add_closed(struct lab_lane *lane, const struct cass_partition *whole, int64_t first_ns)
+{
+    struct lab_alike *alike = &lane->alike[whole->rows % LAB_ALIKE];
+    if (alike->size.rows != whole->rows || alike->size.bytes != whole->bytes) {
+        add_alike(lane, alike);
+        alike->size = *whole;
+    }
+    alike->count++;
+    lab_slices_add(&lane->tally->slices, first_ns, true, whole);
+}
+
 /* Adds an entry that gets no more rows, and the size of its partition, to the tally, and to the nodes
  * `replicas`, which may be NULL in a race of `tune`. */
 static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct lab_entry *entry,
@@ -189,7 +208,11 @@ static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct la
         lab_tally_left(lane->tally, entry->size.rows - entry->gone,
                        lab_tombstones_of(lane->settings->scenario, entry->gone));
     lane->tally->placed += entry->size.rows;
-    lab_tally_partition(lane->tally, &lane->settings->scenario->limits, whole, entry->first_ns, is_closed);
+    if (lane->alike != NULL && is_closed)
+        add_closed(lane, whole, entry->first_ns);
+    else
+        lab_tally_partition(lane->tally, &lane->settings->scenario->limits, whole, entry->first_ns,
+                            is_closed);
     if (lane->settings->scenario->is_raced)
         return;
     lab_tally_largest(lane->tally, lane->key, entry->bucket, whole);
@@ -199,9 +222,9 @@ static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct la
     }
 }
 
-/* Goes step by step through several entries, so that the memory loads of the searches in histograms and in
- * the ring overlap. */
-void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed)
+/* Adds entries that get no more rows to the tally; those without rows are none. Goes step by step through
+ * several entries, so that the memory loads of the searches in histograms and in the ring overlap. */
+static void finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed)
 {
     const bool is_raced = lane->settings->scenario->is_raced;
     for (size_t end; count > 0; entries += end, count -= end) {
@@ -215,7 +238,8 @@ void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, 
                 continue;
             whole[i] = lab_lane_weigh(lane->settings->scenario, lane->key,
                                       disk == NULL ? &entries[i].size : &disk->most, entries[i].gone);
-            lab_tally_prefetch(lane->tally, &whole[i], is_closed);
+            if (lane->alike == NULL || !is_closed)
+                lab_tally_prefetch(lane->tally, &whole[i], is_closed);
         }
         for (size_t i = 0; !is_raced && i < end; i++)
             tokens[i] = entries[i].size.rows > 0
@@ -230,11 +254,21 @@ void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, 
     }
 }
 
+void lab_close(struct lab_lane *lane, struct lab_entry *entry)
+{
+    lane->ended[lane->ended_count++] = *entry;
+    entry->disk = NULL;
+    if (lane->ended_count < LAB_FINISHED_AT_ONCE)
+        return;
+    finish(lane, lane->ended, lane->ended_count, true);
+    lane->ended_count = 0;
+}
+
 struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns)
 {
     struct lab_book *book = &lane->book;
     if (book->count > 0) {
-        lab_finish(lane, lab_open(lane), 1, true);
+        lab_close(lane, lab_open(lane));
         if (lane->settings->scenario->reads.present)
             lab_lane_forget(lane);
         else
@@ -823,7 +857,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         lab_lane_enter(lane, end_ns);
     if (!has_eras && lane->settings->strategy->kind == BK_KIND_HASH) {
         if (book->count > 0) {
-            lab_finish(lane, book->items, book->capacity, false);
+            finish(lane, book->items, book->capacity, false);
             memset(book->items, 0, book->capacity * sizeof *book->items);
         }
         book->count = 0;
@@ -836,8 +870,12 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         struct lab_entry *partition = item(book, i);
         const bool is_closed =
             has_eras ? is_era_closed(lane, partition, end_ns) : partition->bucket < current;
-        lab_finish(lane, partition, 1, is_closed);
+        finish(lane, partition, 1, is_closed);
     }
+    finish(lane, lane->ended, lane->ended_count, true);
+    lane->ended_count = 0;
+    for (size_t i = 0; lane->alike != NULL && i < LAB_ALIKE; i++)
+        add_alike(lane, &lane->alike[i]);
     book->begin = book->count = 0;
 }
 
@@ -846,6 +884,8 @@ void lab_lane_clear(struct lab_lane *lane)
     const struct lab_book *book = &lane->book;
     for (size_t i = 0; i < (book->is_table ? book->capacity : book->count); i++)
         free(item(book, i)->disk);
+    for (size_t i = 0; i < lane->ended_count; i++)
+        free(lane->ended[i].disk);
     free(lane->book.items);
     free(lane->empties);
     free(lane->in_range);

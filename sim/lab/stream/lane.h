@@ -25,9 +25,9 @@ struct lab_entry {
     uint64_t end_row;           /* number, within the key, of its last row + 1; in order of time the others
                                    are those before it. Where rows have their own times: its rows */
     int64_t first_ns;           /* arrival of its first row */
-    int64_t last_ns;            /* of its last row: BK_KIND_HASH, for expected reads of ranges */
-    struct lab_disk *disk;      /* NULL: all rows are on disk */
-    uint64_t second;            /* of its last row, as in lab_watch_second() */
+    uint64_t left;         /* BK_KIND_HASH: reads of ranges before which its last row has left all ranges */
+    struct lab_disk *disk; /* NULL: all rows are on disk */
+    uint64_t second;       /* of its last row, as in lab_watch_second() */
     uint32_t rows_in_second;
     uint16_t regime;  /* that wrote last, if the settings change */
     bool is_reopened; /* it got a row after it was closed */
@@ -66,9 +66,10 @@ struct lab_reads_seen {
     bool has_gaps; /* after some row before one that was added last, no row came within span_ns */
     lab_wide scanned[LAB_READ_KINDS]; /* rows by all reads; of the newest ones by reads that walk */
     uint64_t covered;                 /* reads of ranges that find a row */
+    uint64_t left; /* of reads of ranges, those before which the last row has left all ranges */
 };
 
-#define LAB_FEW_PARTITIONS 8
+#define LAB_FEW_PARTITIONS 32
 /* The reads of one kind in a lane. Between two changes of what they see, they are alike. */
 struct lab_course {
     int64_t since_ns;
@@ -88,6 +89,7 @@ struct lab_expected {
     const struct lab_reads_seen *reads;
     struct lab_course courses[LAB_READ_KINDS];
     int64_t bucket, change_ns; /* the newest bucket that readers know, and since when */
+    int64_t birth_bucket;      /* of the key's first row */
     /* Reads of the newest rows. */
     bool is_walk;           /* they query one bucket after another, from the newest down */
     int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
@@ -102,22 +104,34 @@ struct lab_expected {
     size_t begin, end, capacity;
 };
 
+/* Closed partitions of a key with the same size, which are added to the tally together. */
+#define LAB_ALIKE 256u
+struct lab_alike {
+    struct cass_partition size;
+    uint64_t count;
+};
+
+#define LAB_FINISHED_AT_ONCE 32u
 struct lab_thin;
 
 struct lab_lane {
     const struct lab_lane_settings *settings;
     struct lab_tally *tally;
-    struct lab_thin *thin;          /* NULL: every row is drawn */
+    struct lab_thin *thin;   /* NULL: every row is drawn */
+    struct lab_alike *alike; /* LAB_ALIKE of them, by the number of rows; NULL: each is added at once */
     const struct lab_key_name *key; /* in progress */
     const struct lab_horizon *horizon;
     struct bk_key_state state;
     struct sim_placement placement;
     struct lab_book book;
+    struct lab_entry ended[LAB_FINISHED_AT_ONCE]; /* to be finished */
+    size_t ended_count;
     uint64_t partition_count; /* all of the key, including those no longer in the book */
     /* For a strategy whose settings change. */
     struct bk_history_state history;
     uint32_t regime;
     bool is_unordered;             /* rows do not come in the order of their times */
+    struct bk_placement window;    /* BK_KIND_TIME: the last one that was asked for */
     struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
     uint64_t *in_range;            /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
     size_t in_range_count;         /* of the last */
@@ -161,9 +175,8 @@ static inline struct lab_entry *lab_open(const struct lab_lane *lane)
 /* Finishes the open partition, if there is one, and begins the next one, which has no rows yet. NULL when out
  * of memory. */
 struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns);
-#define LAB_FINISHED_AT_ONCE 32u
-/* Adds entries that get no more rows to the tally; those without rows are none. */
-void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed);
+/* Finishes an entry that gets no more rows, soon and with others. */
+void lab_close(struct lab_lane *lane, struct lab_entry *entry);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
 /* BK_KIND_HASH: the item of a bucket, or the free one into which it would be inserted. */

@@ -252,20 +252,26 @@ static bool keeps_all(const struct lab_lane_settings *settings)
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
-/* Returns the bucket with which a reader begins at this time. Not for BK_KIND_HASH. */
-static int64_t newest_bucket(const struct lab_lane *lane, int64_t now_ns)
+/* BK_KIND_TIME: the window of this time, which is usually the one of the call before. */
+static const struct bk_placement *window_at(struct lab_lane *lane, int64_t time_ns)
 {
-    const struct bk_row row = {.time_ns = now_ns};
-    struct bk_placement route;
-    if (lane->settings->strategy->kind != BK_KIND_TIME)
-        return lane->state.bucket;
-    bk_route(lane->settings->strategy, NULL, &row, &route);
-    return route.bucket;
+    struct bk_placement *window = &lane->window;
+    const struct bk_row row = {.time_ns = time_ns};
+    if (time_ns < window->from_ns || time_ns >= window->until_ns)
+        bk_route(lane->settings->strategy, NULL, &row, window);
+    return window;
+}
+
+/* Returns the bucket with which a reader begins at this time. Not for BK_KIND_HASH. */
+static int64_t newest_bucket(struct lab_lane *lane, int64_t now_ns)
+{
+    return lane->settings->strategy->kind == BK_KIND_TIME ? window_at(lane, now_ns)->bucket
+                                                          : lane->state.bucket;
 }
 
 /* Returns whether a read of the newest rows finds all of them in the newest partition, which it queries
  * first. Then its result needs no reader. */
-static bool ends_at_once(const struct lab_lane *lane, const struct lab_read_event *event)
+static bool ends_at_once(struct lab_lane *lane, const struct lab_read_event *event)
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
     enum bk_plan plan;
@@ -332,15 +338,6 @@ static void read_times(struct lab_lane *lane, const struct lab_read_event *event
     lab_read_count(&lane->tally->reads, &done, times);
     if (lab_read_kind_count(lane->settings->scenario) > 1)
         lab_read_count(&lane->tally->reads_of[event->kind], &done, times);
-}
-
-/* BK_KIND_TIME: the end of the window of this time. */
-static int64_t window_end(const struct lab_lane_settings *settings, int64_t time_ns)
-{
-    const struct bk_row row = {.time_ns = time_ns};
-    struct bk_placement route;
-    bk_route(settings->strategy, NULL, &row, &route);
-    return route.until_ns;
 }
 
 /* Returns whether a partition outside of [low, high], which was not queried, has a row with this number or a
@@ -417,7 +414,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
         if (are_alike && end < count) {
             /* Until the next row, only the end of a window changes what a read queries. */
             const int64_t until_ns = lane->settings->strategy->kind == BK_KIND_TIME
-                                         ? window_end(lane->settings, event.now_ns)
+                                         ? window_at(lane, event.now_ns)->until_ns
                                          : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
                 end++;
@@ -528,27 +525,25 @@ static lab_wide after_first(const struct lab_reads_seen *reads, enum lab_read_ki
     return (lab_wide)((double)some * each);
 }
 
-/* Returns the reads of ranges that find one of `rows` rows, but none that came up to *last_ns, which becomes
- * the time of the last row. Of n uniform points in an interval of length T, the gap after each exceeds s with
- * probability (1 - s/T)^n, and then by T/(n + 1) (1 - s/T) in the mean. */
+/* Returns the reads of ranges that find one of `rows` rows, but no earlier one. *left: the reads before which
+ * the last row has left all ranges. Of n uniform points in an interval of length T, the gap after each
+ * exceeds s with probability (1 - s/T)^n, and then by T/(n + 1) (1 - s/T) in the mean. */
 static uint64_t covered_by(const struct lab_reads_seen *reads, int64_t begin_ns, int64_t end_ns,
-                           uint64_t rows, int64_t *last_ns)
+                           uint64_t rows, uint64_t *left)
 {
     const double length = (double)(end_ns - begin_ns), span = (double)reads->span_ns;
-    const int64_t gap_ns = (int64_t)(length / (double)(rows + 1)), first_ns = begin_ns + gap_ns;
-    uint64_t from = parts_at(reads, LAB_READ_RANGE, first_ns, reads->enter_ns), before = 0;
-    if (*last_ns != INT64_MIN)
-        before = parts_at(reads, LAB_READ_RANGE, *last_ns, reads->leave_ns);
-    from = before > from ? before : from;
-    *last_ns = end_ns - gap_ns;
-    const uint64_t until = parts_at(reads, LAB_READ_RANGE, *last_ns, reads->leave_ns);
-    uint64_t all = until > from ? until - from : 0;
+    const int64_t gap_ns = begin_ns == end_ns ? 0 : (int64_t)(length / (double)(rows + 1));
+    const int64_t first_ns = begin_ns + gap_ns, last_ns = end_ns - gap_ns;
+    const uint64_t enter = parts_at(reads, LAB_READ_RANGE, first_ns, reads->enter_ns);
+    const uint64_t from = enter > *left ? enter : *left;
+    *left = parts_at(reads, LAB_READ_RANGE, last_ns, reads->leave_ns);
+    uint64_t all = *left > from ? *left - from : 0;
     if (rows > 1 && span < length) {
         const double gaps = (double)(rows - 1) * length / (double)(rows + 1) *
                             sim_exp((double)(rows + 1) * sim_log(1 - span / length));
-        const double none = gaps / (double)(*last_ns - first_ns) *
-                            ((double)parts_at(reads, LAB_READ_RANGE, *last_ns, reads->enter_ns) -
-                             (double)parts_at(reads, LAB_READ_RANGE, first_ns, reads->enter_ns));
+        const double none =
+            gaps / (double)(last_ns - first_ns) *
+            ((double)parts_at(reads, LAB_READ_RANGE, last_ns, reads->enter_ns) - (double)enter);
         all -= none < (double)all ? (uint64_t)none : all;
     }
     return all;
@@ -589,7 +584,8 @@ static void see(struct lab_reads_seen *reads, int64_t begin_ns, int64_t end_ns, 
                             mean_parts(reads, LAB_READ_RANGE, begin_ns, end_ns, reads->enter_ns);
         reads->scanned[LAB_READ_RANGE] += each > 0 ? (lab_wide)((double)count * each) : 0;
         reads->has_gaps = reads->has_gaps || lab_before(begin_ns, reads->span_ns) > reads->last_ns;
-        reads->covered += covered_by(reads, begin_ns, end_ns, count, &reads->last_ns);
+        reads->covered += covered_by(reads, begin_ns, end_ns, count, &reads->left);
+        reads->last_ns = end_ns;
     }
     reads->rows += count;
 }
@@ -683,35 +679,34 @@ static int64_t range_from(const struct lab_reads_seen *reads, int64_t now_ns)
     return lab_before(range_until(reads, now_ns), reads->span_ns);
 }
 
-/* BK_KIND_TIME: sets what a read of a range or of all rows queries. */
-static void set_windows(struct lab_lane *lane, int kind, int64_t now_ns)
+/* BK_KIND_TIME: counts all reads of ranges of the key, which query every window of the range since the key's
+ * birth.
+ */
+static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
 {
-    struct lab_course *course = &lane->expected->courses[kind];
+    struct lab_course *course = &lane->expected->courses[LAB_READ_RANGE];
     const struct lab_reads_seen *reads = lane->expected->reads;
-    const bool is_range = kind == LAB_READ_RANGE;
-    int64_t from_ns = lane->placement.rows > 0 ? reads->birth_ns : now_ns;
-    int64_t until_ns = now_ns;
-    if (is_range) {
-        const int64_t range_ns = range_from(reads, now_ns);
-        until_ns = range_until(reads, now_ns) - 1;
-        from_ns = range_ns > from_ns ? range_ns : from_ns;
+    const int64_t born_ns =
+        lane->placement.rows == 0 ? end_ns : saturating_add(reads->birth_ns, reads->enter_ns);
+    course->partitions = 0;
+    if (born_ns > course->since_ns)
+        count(lane, LAB_READ_RANGE, born_ns < end_ns ? born_ns : end_ns);
+    if (course->since_ns >= end_ns)
+        return;
+    const int64_t from_ns = range_from(reads, course->since_ns);
+    struct bk_placement high = *window_at(lane, range_until(reads, course->since_ns) - 1);
+    struct bk_placement low = *window_at(lane, from_ns > reads->birth_ns ? from_ns : reads->birth_ns);
+    while (course->since_ns < end_ns) {
+        const int64_t high_ns = saturating_add(high.until_ns, reads->enter_ns),
+                      low_ns = saturating_add(low.until_ns, reads->leave_ns - 1),
+                      next_ns = high_ns < low_ns ? high_ns : low_ns;
+        course->partitions = (uint64_t)(high.bucket - low.bucket) + 1;
+        count(lane, LAB_READ_RANGE, next_ns < end_ns ? next_ns : end_ns);
+        if (high_ns == next_ns)
+            high = *window_at(lane, high.until_ns);
+        if (low_ns == next_ns)
+            low = *window_at(lane, low.until_ns);
     }
-    course->partitions =
-        from_ns > until_ns ? 0 : (uint64_t)(newest_bucket(lane, until_ns) - newest_bucket(lane, from_ns)) + 1;
-}
-
-/* BK_KIND_TIME: when this changes next. */
-static int64_t next_window(const struct lab_lane *lane, int kind, int64_t now_ns)
-{
-    const struct lab_reads_seen *reads = lane->expected->reads;
-    if (kind != LAB_READ_RANGE)
-        return window_end(lane->settings, now_ns);
-    const int64_t until_ns = range_until(reads, now_ns), from_ns = range_from(reads, now_ns);
-    if (until_ns <= reads->birth_ns)
-        return saturating_add(reads->birth_ns, reads->enter_ns);
-    const int64_t low_ns = from_ns > reads->birth_ns ? from_ns : reads->birth_ns;
-    return sooner(now_ns, saturating_add(window_end(lane->settings, until_ns - 1), reads->enter_ns),
-                  window_end(lane->settings, low_ns), reads->leave_ns - 1);
 }
 
 /* A partition is as long as its strategy's counter says: sets what a read of a range queries, which goes from
@@ -775,29 +770,38 @@ static bool is_counted_out(const struct lab_lane *lane)
     return kind == BK_KIND_COUNT || bk_kind_fires(kind);
 }
 
-static void set(struct lab_lane *lane, int kind, int64_t now_ns)
+/* Whether reads of a kind are counted while the lane gets rows; else at its end. */
+static bool is_stepped(const struct lab_lane *lane, int kind)
 {
-    struct lab_course *course = &lane->expected->courses[kind];
-    const bool is_time = lane->settings->strategy->kind == BK_KIND_TIME;
-    if (kind == LAB_READ_LATEST) {
-        set_latest(lane, now_ns);
-    } else if (is_time) {
-        set_windows(lane, kind, now_ns);
-    } else if (kind == LAB_READ_RANGE && is_counted_out(lane)) {
-        set_range(lane, now_ns);
-    } else if (kind == LAB_READ_ALL && lane->settings->strategy->kind != BK_KIND_HASH) {
-        course->partitions = (uint64_t)lane->expected->bucket + 1;
-    }
+    return has_reads(lane->expected->reads, kind) &&
+           (kind != LAB_READ_RANGE || lane->settings->strategy->kind != BK_KIND_TIME);
 }
 
-static int64_t next_change(const struct lab_lane *lane, int kind, int64_t now_ns)
+static void set(struct lab_lane *lane, int kind, int64_t now_ns)
+{
+    const struct lab_expected *expected = lane->expected;
+    if (kind == LAB_READ_LATEST)
+        set_latest(lane, now_ns);
+    else if (kind == LAB_READ_RANGE && is_counted_out(lane))
+        set_range(lane, now_ns);
+    else if (kind == LAB_READ_ALL && lane->placement.rows > 0 &&
+             lane->settings->strategy->kind != BK_KIND_HASH)
+        lane->expected->courses[kind].partitions =
+            (uint64_t)(lane->settings->strategy->kind == BK_KIND_TIME
+                           ? newest_bucket(lane, now_ns) - expected->birth_bucket
+                           : expected->bucket) +
+            1;
+}
+
+static int64_t next_change(struct lab_lane *lane, int kind, int64_t now_ns)
 {
     if (lane->placement.rows == 0)
         return INT64_MAX;
     if (lane->settings->strategy->kind == BK_KIND_TIME)
-        return next_window(lane, kind, now_ns);
+        return window_at(lane, now_ns)->until_ns;
     return kind == LAB_READ_RANGE && is_counted_out(lane) ? next_seam(lane, now_ns) : INT64_MAX;
 }
+
 /* Counts the reads of a kind up to until_ns, during which the lane got no rows. An expected time may be after
  * a time that is drawn later; then nothing is counted twice and nothing is taken back. If there are very many
  * changes, each of some pieces of the time is evaluated at its middle. */
@@ -826,7 +830,7 @@ static void go_to(struct lab_lane *lane, int kind, int64_t until_ns)
 static void all_go_to(struct lab_lane *lane, int64_t until_ns)
 {
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        if (has_reads(lane->expected->reads, kind))
+        if (is_stepped(lane, kind))
             go_to(lane, kind, until_ns);
     }
 }
@@ -856,9 +860,7 @@ static void find_end(struct lab_lane *lane)
     if (!expected->is_walk && (book->count == 0 || lab_open(lane)->size.rows < wanted))
         expected->rows_left = 1;
     if (found < wanted && expected->is_walk && lane->placement.rows > 0)
-        expected->lowest = lane->settings->strategy->kind == BK_KIND_TIME
-                               ? newest_bucket(lane, expected->reads->birth_ns)
-                               : 0;
+        expected->lowest = lane->settings->strategy->kind == BK_KIND_TIME ? expected->birth_bucket : 0;
 }
 
 /* Looks at the lane's state after a change. */
@@ -873,7 +875,7 @@ static void look(struct lab_lane *lane)
         find_end(lane);
     expected->courses[LAB_READ_ALL].filled = lane->partition_count;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        if (has_reads(expected->reads, kind))
+        if (is_stepped(lane, kind))
             set(lane, kind, expected->courses[kind].since_ns);
     }
 }
@@ -977,6 +979,8 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
     uint64_t left = rows;
     if (open->size.rows == rows)
         expected->rows_left = 1; /* a new partition begins */
+    if (lane->placement.rows == rows)
+        expected->birth_bucket = open->bucket;
     if (lane->settings->strategy->kind != BK_KIND_TIME)
         lane->state.bucket = open->bucket;
     count_rows(lane, open, -rows);
@@ -1016,9 +1020,8 @@ void lab_expect_cell(struct lab_lane *lane, struct lab_entry *cell, int64_t begi
             after_first(reads, LAB_READ_LATEST, begin_ns, end_ns, rows, left < rows ? left : rows);
     }
     if (has_reads(reads, LAB_READ_RANGE)) {
-        if (before == 0)
-            cell->last_ns = INT64_MIN;
-        courses[LAB_READ_RANGE].all_filled += covered_by(reads, begin_ns, end_ns, rows, &cell->last_ns);
+        cell->left = before == 0 ? 0 : cell->left;
+        courses[LAB_READ_RANGE].all_filled += covered_by(reads, begin_ns, end_ns, rows, &cell->left);
     }
 }
 
@@ -1027,12 +1030,16 @@ void lab_expect_end(struct lab_lane *lane, int64_t end_ns)
     const struct lab_expected *expected = lane->expected;
     const struct lab_reads_seen *reads = expected->reads;
     all_go_to(lane, end_ns);
+    if (has_reads(reads, LAB_READ_RANGE) && lane->settings->strategy->kind == BK_KIND_TIME)
+        pass_ranges(lane, end_ns);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
         const struct lab_course *course = &expected->courses[kind];
         if (!has_reads(reads, kind))
             continue;
-        for (unsigned partitions = 0; partitions < LAB_FEW_PARTITIONS; partitions++)
-            tell(lane, kind, partitions, course->parts_of[partitions]);
+        for (unsigned partitions = 0; partitions < LAB_FEW_PARTITIONS; partitions++) {
+            if (course->parts_of[partitions] > 0)
+                tell(lane, kind, partitions, course->parts_of[partitions]);
+        }
         const bool is_kept = kind == LAB_READ_RANGE && lane->settings->strategy->kind != BK_KIND_HASH;
         const lab_wide filled = course->all_filled + (is_kept ? reads->covered : 0);
         const uint64_t empties =

@@ -167,6 +167,7 @@ struct lab_thin {
     struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
     struct sim_random draws;                /* the key's */
     struct cass_partition over;             /* lab_over_bound() of the key */
+    struct lab_alike alike[LAB_ALIKE];
     uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
 };
 

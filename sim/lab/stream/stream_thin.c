@@ -24,6 +24,8 @@
 
 /* The number of steps between two checks for a stop of the run. */
 #define STEPS_A_LOOK 65536u
+/* The same for windows that are taken as a whole. */
+#define WINDOWS_A_LOOK 64u
 
 /* A stretch of more than PIECE_ROWS rows is cut into at most PIECES pieces, so that all counts stay far below
  * SIM_COUNT_MAX. There are few pieces, because each of them costs a strategy one draw per bucket. */
@@ -369,31 +371,27 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
 }
 
 /* The windows of `time` that lie within a stretch as a whole. None of them gets rows before or after it, so
- * they do not pass through the book. */
+ * without reads they do not pass through the book. */
 struct grid {
     struct lab_lane *lane;
     struct lab_stretch stretch; /* of the windows, a part of `whole` */
     const struct lab_stretch *whole;
     int64_t bucket; /* of the first one */
-    struct lab_entry done[LAB_FINISHED_AT_ONCE];
-    size_t count;
+    uint32_t count;
     bool is_stopped;
 };
-
-static void finish_windows(struct grid *grid)
-{
-    lab_finish(grid->lane, grid->done, grid->count, true);
-    grid->count = 0;
-    grid->is_stopped = lab_worker_is_stopped(grid->lane->thin->worker);
-}
 
 static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
 {
     const int64_t length_ns = grid->lane->settings->strategy->of.time.window_ns;
     const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
                   end_ns = begin_ns + length_ns;
-    struct lab_entry *window = &grid->done[grid->count++];
-    *window = (struct lab_entry){.bucket = grid->bucket + (int64_t)index, .first_ns = begin_ns};
+    const int64_t bucket = grid->bucket + (int64_t)index;
+    struct lab_entry unseen = {.bucket = bucket, .first_ns = begin_ns}, *window = &unseen;
+    if (grid->lane->expected != NULL)
+        window = lab_open_next(grid->lane, bucket, begin_ns);
+    if (window == NULL)
+        return;
     add_rows(grid->lane, window, rows, thin_bytes(grid->lane->thin, begin_ns, end_ns, rows, NULL),
              grid->stretch.is_gone);
     const bool may_exceed = may_be_over(grid->lane, &window->size, begin_ns, &grid->stretch);
@@ -404,8 +402,14 @@ static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
     if (may_exceed)
         watch(grid->lane, window, grid->whole, &(struct cass_partition){0, 0},
               &(struct lab_rest){.end_ns = end_ns});
-    if (grid->count == LAB_FINISHED_AT_ONCE)
-        finish_windows(grid);
+    if (grid->lane->expected != NULL) {
+        const struct lab_row_times times = times_of(&(struct lab_rest){begin_ns, end_ns, 0, rows, false});
+        lab_expect_rows(grid->lane, &times, rows);
+    } else {
+        lab_close(grid->lane, window);
+    }
+    if (++grid->count % WINDOWS_A_LOOK == 0)
+        grid->is_stopped = lab_worker_is_stopped(grid->lane->thin->worker);
 }
 
 /* Divides rows among `count` windows, from `index` on. Given their number, rows are independent, so those of
@@ -456,7 +460,6 @@ static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretc
     if (!take_ranges(lane, &before, stretch))
         return false;
     divide(&grid, 0, count, grid.stretch.rows);
-    finish_windows(&grid);
     after.first_row = grid.stretch.first_row + grid.stretch.rows;
     return !grid.is_stopped && take_ranges(lane, &after, stretch);
 }
@@ -527,7 +530,7 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_stretch *stretc
     lane->tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
     lab_bytes_add(&lane->tally->payload_bytes, product(stretch->rows, lane->thin->bytes_each));
     if (lane->settings->strategy->kind == BK_KIND_TIME && lane->settings->disk.window_ns == 0 &&
-        !lane->settings->scenario->reads.present)
+        (lane->expected != NULL || !lane->settings->scenario->reads.present))
         return take_windows(lane, stretch);
     if (lane->settings->strategy->kind != BK_KIND_HASH)
         return take_ranges(lane, stretch, stretch);
@@ -545,6 +548,7 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
                              .can_fire = bk_kind_fires(strategy->kind),
                              .bytes_each = bytes_each,
                              .worker = worker};
+    lane->alike = worker->scenario->is_raced || strategy->kind == BK_KIND_HASH ? NULL : out->alike;
     for (uint32_t i = 0; i < worker->stamps.count; i++)
         out->row_bytes[i] = lab_row_bytes(&worker->scenario->row_cost, bytes_each, worker->stamps.bytes[i]);
     if (!out->can_fire)

@@ -306,6 +306,9 @@ void lab_tally_take_partitions(struct lab_tally *into, struct lab_tally *from);
  * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
                          const struct cass_partition *partition, int64_t first_ns, bool is_closed);
+/* Adds `times` such partitions, but not to the timeline. */
+void lab_tally_sizes(struct lab_tally *tally, const struct lab_limits *limits,
+                     const struct cass_partition *partition, bool is_closed, uint64_t times);
 /* Begins to load what lab_tally_partition() changes. */
 static inline void lab_tally_prefetch(const struct lab_tally *tally, const struct cass_partition *partition,
                                       bool is_closed)
