@@ -37,7 +37,9 @@ static const struct cli_option options[] = {
     {"cache", "DURATION", "how long an agent uses its copy of the state (default 1s)"},
     {"grant", "DURATION", "guarded: how long a grant lasts (default 2s)"},
     {"lock", "DURATION", "locked: how long a lock lasts (default 2s)"},
-    {"bound", "DURATION", "bound of the agents' clocks, as they believe (default 1s with skew, else 0s)"},
+    {"bound", "DURATION",
+     "bound of the agents' clocks, as they believe (default 1s\n"
+     "with skew, else 0s)"},
     {"operations", "N", "operations of an agent at a time, 1 to 4 (default 1)"},
     {"retries", "N", "retries of a request, 0 to 9 (default 1)"},
     {"states", "N", "stop after this many states"},
