@@ -195,10 +195,12 @@ static void tell_retention(const struct lab_scenario *scenario, const struct lab
         "set)\n");
     if (scenario->workload.late_share > 0 && scenario->workload.late_mean_ns > window.span_ns) {
         lab_quantity_duration_text(scenario->workload.late_mean_ns, late, sizeof late);
-        lab_writer_add(text,
-                       "conflict: rows come late by %s on average, later than a window lasts; they keep its "
-                       "sstable from being dropped\n",
-                       late);
+        lab_writer_add(
+            text,
+            "rows come late by %s on average, later than a window lasts, and expire with the window "
+            "of their writing; written USING TIMESTAMP of their own time, they would keep an old "
+            "sstable from being dropped\n",
+            late);
     }
     tell_conflict(strategy, &window, text);
 }
