@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares the speed of `bucketlab explore` with SPIN and Stateright on this machine.
 
-Aim: the figures of docs/proof.md. Method: each explores a world of its own examples with one thread and without its
-reductions: SPIN its leader election with 6 nodes, Stateright its two-phase commit with 7 participants, and bucketlab a
-world of `guarded`. They take turns, so that all see the same load; what counts is processor time.
+Aim: the figures of docs/proof.md. Method: each explores a world of its own examples with one thread and SPIN its
+leader election with 6 nodes, without its partial order, Stateright its two-phase commit with 7 participants, and
+bucketlab a world of `guarded`. They take turns, so that all see the same load; what counts is processor time.
 
     peers.py PROGRAM FOLDER [TURNS]      with spin, gcc and cargo; FOLDER is for builds, and is kept
 """
