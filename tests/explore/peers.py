@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares the speed of `bucketlab explore` with SPIN and Stateright on this machine.
 
-Aim: the figures of docs/proof.md. Method: each explores a world of its own examples with one thread and SPIN its
+Aim: the figures of docs/proof.md. Method: each explores a world of its own examples with one thread: SPIN its
 leader election with 6 nodes, without its partial order, Stateright its two-phase commit with 7 participants, and
 bucketlab a world of `guarded`. They take turns, so that all see the same load; what counts is processor time.
 
