@@ -36,7 +36,7 @@ READS = {"none": "{}",
 
 
 def run(program, args, label=None, reads=None):
-    """Returns the metrics of each strategy, processor seconds and MiB of a run with these strategies and reads."""
+    """Returns the metrics of each strategy, processor seconds and MiB of a run with these reads."""
     text = (HERE / "plan.yaml").read_text(encoding="utf-8")
     if label is not None:
         text = re.sub(r"^  - (?!.*\b" + label + r"\b).*\n", "", text, flags=re.M)
