@@ -20,6 +20,8 @@
 #define BLOCK_ENTRIES 4096
 #define THREADS_MAX   64u
 #define ENTRIES_MIN   (UINT64_C(1) << 12)
+/* A larger table is made in its full size, since the one before is kept until it is filled. */
+#define ENTRIES_LARGE (UINT64_C(1) << 27)
 #define LEVEL_SHIFT   56
 
 /* The numbers of a state, one after the other, each in as many bits as it may need: a 1, so that no entry in
@@ -289,7 +291,8 @@ static bool expand_level(struct search *search)
             break;
         const uint64_t larger = 16 * (search->mask + 1), largest = search->largest + 1;
         if (!explore_make_room(search->space) &&
-            (larger / 16 == largest || !make_table(search, larger < largest ? larger : largest)))
+            (larger / 16 == largest ||
+             !make_table(search, larger < ENTRIES_LARGE && larger < largest ? larger : largest)))
             break;
         atomic_store(&search->is_crowded, false);
         atomic_store(&search->transitions, transitions);
