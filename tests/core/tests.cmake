@@ -42,6 +42,8 @@ add_test(NAME core/vectors_coverage_test COMMAND ${vectors_test} --coverage)
 add_test(NAME core/vectors_amalgamated_test COMMAND ${vectors_test} --amalgamated)
 set_tests_properties(core/vectors_amalgamated_test PROPERTIES LABELS slow)
 set_tests_properties(core/vectors_test core/vectors_coverage_test core/vectors_amalgamated_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME core/go_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/go_test.py $<TARGET_FILE:core_vectors>)
+set_tests_properties(core/go_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS slow)
 add_test(NAME core/java_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/java_test.py
          ${PROJECT_BINARY_DIR})
 set_tests_properties(core/java_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS slow)

@@ -2,6 +2,7 @@
 /* Writes the vectors, one file per family, or chooses their seeds.
  *
  *   core_vectors FOLDER      writes FOLDER/NAME.json
+ *   core_vectors --family F --seeds A..B   prints the cases of these seeds as a file of family F
  *   core_vectors --choose    prints seeds.h: for each family the seeds, from 1 on, that take an edge of the
  *                            core's code that no earlier seed took. This needs a core that clang built with
  *                            -fsanitize-coverage=inline-8bit-counters, which counts edges. */
@@ -184,8 +185,32 @@ static int choose(void)
     return fclose(nowhere) != 0;
 }
 
+/* Prints cases that are not among the vectors, for a port that is compared with the core: --family F --seeds
+ * A..B. */
+static int print_family(const char *name, const char *seeds)
+{
+    uint32_t first, last;
+    if (sscanf(seeds, "%" SCNu32 "..%" SCNu32, &first, &last) != 2)
+        return 2;
+    for (size_t i = 0; i < FAMILIES; i++) {
+        if (strcmp(families[i].name, name) != 0)
+            continue;
+        puts("[");
+        for (uint32_t seed = first; seed <= last && seed >= first; seed++) {
+            fputs(seed > first ? ",\n" : "", stdout);
+            draw_case(stdout, &families[i], seed);
+        }
+        puts("\n]");
+        return ferror(stdout) != 0;
+    }
+    fprintf(stderr, "no such family: %s\n", name);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "--family") == 0 && strcmp(argv[3], "--seeds") == 0)
+        return print_family(argv[2], argv[4]);
     if (argc != 2)
         return 2;
     if (strcmp(argv[1], "--choose") == 0)
