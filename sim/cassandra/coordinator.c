@@ -473,12 +473,11 @@ void cass_operation_finish(struct cass_cluster *cluster, uint32_t index)
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    int64_t delay_ns = at_least(at_ns - now_ns(cluster), 0);
     if (operation->has_timer)
         sim_queue_cancel(cluster->queue, operation->timer);
-    /* Nearly all timers are cancelled, and most of them have one of a few durations. */
-    operation->timer = sim_queue_push_after(
-        cluster->queue, delay_ns,
+    /* Nearly all timers are cancelled. */
+    operation->timer = sim_queue_push_later(
+        cluster->queue, at_least(at_ns, now_ns(cluster)),
         &(const struct sim_event){
             .kind = EVENT_TIMER, .target = operation->place, .a = index, .b = operation->generation});
     operation->has_timer = true;

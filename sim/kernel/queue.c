@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The queue of pending events: a 4-ary heap, a sorted array instead of it while there are few events, and a
- * calendar queue and rings of equal delays for events in the distant future.
+ * calendar queue for events in the distant future.
  *
- * The part of the queue for events that are pushed for a distant time: those with a common delay are in a
- * ring for each delay, the others in buckets of equal length. So most pushes and cancellations only change
- * a ring or the links of a list, and the heap of the next events stays so small that it fits into the
- * first-level cache.
+ * The part of the queue for events that are pushed for a distant time: they are in buckets of equal length.
+ * So most pushes and cancellations only change the links of a list, and the heap of the next events stays so
+ * small that it fits into the first-level cache.
  *
  * When all buckets have passed, new ones are made. Their length is derived from the overflow list, so that at
  * least three quarters of its events get into a bucket, usually one or two per bucket. So each event is
@@ -134,18 +133,12 @@ static bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
     struct sim_queue_calendar *calendar = &queue->calendar;
     const bool is_new = calendar->places == NULL;
     const size_t slots = (size_t)capacity + 1, kept = is_new ? 0 : (size_t)queue->slots_used + 1;
-    if (queue->rings == NULL)
-        queue->rings = sim_memory_take((size_t)SIM_QUEUE_LISTS * SIM_QUEUE_ROOM * sizeof *queue->rings);
-    if (queue->rings == NULL ||
-        !enlarge(&calendar->overflow, calendar->overflow_count * sizeof *calendar->overflow,
+    if (!enlarge(&calendar->overflow, calendar->overflow_count * sizeof *calendar->overflow,
                  slots * sizeof *calendar->overflow) ||
         !enlarge(&calendar->buckets, calendar->bucket_count * sizeof *calendar->buckets,
                  (size_t)buckets_for(capacity) * sizeof *calendar->buckets) ||
         !enlarge(&calendar->places, kept * sizeof *calendar->places, slots * sizeof *calendar->places))
         return false;
-    for (uint32_t i = 0; is_new && i < SIM_QUEUE_LISTS; i++)
-        queue->lists[i] = (struct sim_queue_list){.waits = queue->rings + (size_t)i * SIM_QUEUE_ROOM,
-                                                  .room = SIM_QUEUE_ROOM};
     calendar->begin_ns = is_new ? queue->now_ns : calendar->begin_ns;
     return true;
 }
@@ -273,19 +266,6 @@ static bool sim_queue_make_room(struct sim_queue *queue)
     return true;
 }
 
-static bool is_pending(const struct sim_queue *queue, uint64_t handle)
-{
-    return queue->slots[handle & SIM_QUEUE_SLOT_MASK].stamp == handle;
-}
-
-/* Removes cancelled events from the front. Returns whether an event is left. */
-static bool has_listed(const struct sim_queue *queue, struct sim_queue_list *list)
-{
-    while (list->head != list->tail && !is_pending(queue, list->waits[list->head & (list->room - 1)].handle))
-        list->head++;
-    return list->head != list->tail;
-}
-
 /* The tag of an event: its handle, since ties are in the order of pushes, unless these are shuffled. */
 static uint64_t tag_of(const struct sim_queue *queue, uint64_t handle)
 {
@@ -300,15 +280,6 @@ static inline void into_heap(struct sim_queue *queue, uint32_t slot, int64_t tim
     queue->calendar.places[slot].previous = 0;
     sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tag_of(queue, queue->slots[slot].stamp)},
                          false);
-}
-
-/* Moves the list's pending events up to a time to the heap. */
-static void list_into_heap(struct sim_queue *queue, struct sim_queue_list *list, int64_t until_ns)
-{
-    while (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns <= until_ns) {
-        struct sim_queue_wait wait = list->waits[list->head++ & (list->room - 1)];
-        into_heap(queue, (uint32_t)(wait.handle & SIM_QUEUE_SLOT_MASK), wait.time_ns);
-    }
 }
 
 /* Makes a push usual, except that ties may be shuffled. Returns false when out of memory or numbers. */
@@ -373,62 +344,6 @@ bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32
 /* The number of buckets that are searched for the next events. */
 #define LOOK_AHEAD 32u
 
-/* Returns the list of a delay. If there is none, an empty list is reused for it. Returns NULL if no list is
- * empty. */
-static struct sim_queue_list *list_for(struct sim_queue *queue, int64_t delay_ns)
-{
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
-        if (queue->lists[i].delay_ns == delay_ns)
-            return &queue->lists[i];
-    }
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
-        if (!has_listed(queue, &queue->lists[i])) {
-            queue->lists[i].delay_ns = delay_ns;
-            return &queue->lists[i];
-        }
-    }
-    return NULL;
-}
-
-/* Removes the cancelled events of a full ring. If at least half of the events are left, the ring is replaced
- * by a larger one. Returns false if there is no room. */
-static bool make_room(struct sim_queue *queue, struct sim_queue_list *list)
-{
-    uint32_t mask = list->room - 1, kept = list->head;
-    if (list->tail - list->head < list->room)
-        return true;
-    for (uint32_t i = list->head; i != list->tail; i++) {
-        if (is_pending(queue, list->waits[i & mask].handle))
-            list->waits[kept++ & mask] = list->waits[i & mask];
-    }
-    list->tail = kept;
-    uint32_t count = list->tail - list->head;
-    if (count < list->room / 2)
-        return true;
-    uint32_t room = 2 * list->room;
-    struct sim_queue_wait *waits = sim_memory_take(room * sizeof *waits);
-    if (waits == NULL)
-        return count < list->room;
-    for (uint32_t i = 0; i < count; i++)
-        waits[i] = list->waits[(list->head + i) & mask];
-    if (list->room > SIM_QUEUE_ROOM)
-        free(list->waits);
-    list->waits = waits;
-    list->room = room;
-    list->head = 0;
-    list->tail = count;
-    return true;
-}
-
-uint64_t sim_queue_push_after_rare(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
-{
-    int64_t time_ns = queue->now_ns + delay_ns;
-    struct sim_queue_list *list = queue->calendar.places == NULL ? NULL : list_for(queue, delay_ns);
-    if (list == NULL || !sim_queue_is_usual(queue, time_ns) || !make_room(queue, list))
-        return sim_queue_push_later(queue, time_ns, event);
-    return sim_queue_append(queue, list, time_ns, event);
-}
-
 static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
@@ -449,7 +364,7 @@ static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
         calendar->bucketed_count--;
     }
     if (calendar->overflow_count + calendar->bucketed_count == 0)
-        queue->waiting_ns = queue->listed_ns;
+        queue->waiting_ns = SIM_QUEUE_NEVER;
     sim_queue_note_later(queue);
 }
 
@@ -465,7 +380,7 @@ static void take_out_of_few(struct sim_queue *queue, uint32_t slot)
     sim_queue_free_slot(queue, slot);
 }
 
-bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle)
+bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
 {
     uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
     if (SIM_UNLIKELY(slot > queue->slots_used || queue->slots[slot].stamp != handle))
@@ -501,8 +416,6 @@ static void remember_first(struct sim_queue *queue)
         queue->waiting_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
     else
         queue->waiting_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : SIM_QUEUE_NEVER;
-    if (queue->listed_ns < queue->waiting_ns)
-        queue->waiting_ns = queue->listed_ns;
     sim_queue_note_later(queue);
 }
 
@@ -568,22 +481,6 @@ static void make_buckets(struct sim_queue_calendar *calendar)
     lay_out(calendar, bits > bucket_bits ? bits - bucket_bits : 0, bucket_count);
 }
 
-/* Moves the earliest events of the lists to the heap, unless they are after its first item. */
-static void bring_listed(struct sim_queue *queue)
-{
-    int64_t first_ns = SIM_QUEUE_NEVER;
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
-        struct sim_queue_list *list = &queue->lists[i];
-        if (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns < first_ns)
-            first_ns = list->waits[list->head & (list->room - 1)].time_ns;
-    }
-    queue->listed_ns = first_ns;
-    if (first_ns > sim_queue_first(queue)->time_ns)
-        return;
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
-        list_into_heap(queue, &queue->lists[i], first_ns);
-}
-
 /* Moves the current bucket to the heap, and further ones with events while the sorted array is short.
  */
 static void bring_buckets(struct sim_queue *queue)
@@ -609,13 +506,10 @@ void sim_queue_bring(struct sim_queue *queue)
     struct sim_queue_calendar *calendar = &queue->calendar;
     while (queue->waiting_ns < SIM_QUEUE_NEVER && sim_queue_first(queue)->time_ns >= queue->waiting_ns &&
            queue->sources.first_ns >= queue->waiting_ns) {
-        if (queue->waiting_ns == queue->listed_ns) {
-            bring_listed(queue);
-        } else if (calendar->bucketed_count == 0) {
+        if (calendar->bucketed_count == 0)
             make_buckets(calendar);
-        } else {
+        else
             bring_buckets(queue);
-        }
         remember_first(queue);
     }
 }
@@ -635,11 +529,6 @@ void sim_queue_destroy(struct sim_queue *queue)
     free(queue->calendar.places);
     free(queue->calendar.overflow);
     free(queue->calendar.buckets);
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
-        if (queue->lists[i].room > SIM_QUEUE_ROOM)
-            free(queue->lists[i].waits);
-    }
-    free(queue->rings);
     free(queue->sources.times_ns);
     free(queue->sources.ties);
     free(queue->sources.losers);
@@ -655,7 +544,6 @@ bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *que
         .now_ns = start_ns,
         .later_ns = SIM_QUEUE_NEVER,
         .waiting_ns = SIM_QUEUE_NEVER,
-        .listed_ns = SIM_QUEUE_NEVER,
         .sources = {.first_ns = SIM_QUEUE_NEVER},
     };
     queue->few[0] = (struct sim_queue_item){SIM_QUEUE_NEVER, UINT64_MAX};

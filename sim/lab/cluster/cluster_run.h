@@ -337,14 +337,11 @@ static inline uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_
 {
     if (SIM_UNLIKELY(run->replay != NULL)) /* the history says what happens */
         return 0;
-    /* Nearly all timeouts, which have equal lengths, are cancelled. */
-    uint64_t handle;
-    if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
-        handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);
-    else if (event->kind == LAB_EVENT_READ || event->kind == LAB_EVENT_DELETE)
-        handle = sim_queue_push_later(&run->queue, time_ns, event);
-    else
-        handle = sim_queue_push(&run->queue, time_ns, event);
+    /* Nearly all timeouts are cancelled. */
+    bool is_later = event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT ||
+                    event->kind == LAB_EVENT_READ || event->kind == LAB_EVENT_DELETE;
+    uint64_t handle = is_later ? sim_queue_push_later(&run->queue, time_ns, event)
+                               : sim_queue_push(&run->queue, time_ns, event);
     if (SIM_UNLIKELY(handle == 0))
         run->out_of_memory = true;
     return handle;

@@ -5,12 +5,11 @@
  *
  * It is a 4-ary heap of 16-byte items (time, tie and slot), with a pool of 32-byte slots for the events. A
  * few items are kept in a sorted array instead of the heap. docs/performance.md gives the benefit of each
- * choice. Events that are pushed for a distant time wait in a calendar queue, and those that are pushed with
- * a common delay in a ring for that delay; both move to the heap when their time is near. The events of
- * sources, of which each has one, wait in a tree of losers. All state is indexed arrays and plain numbers.
- * Push and pop take O(log n), cancel takes O(1) over many cancellations; while the pending events fit the
- * capacity, only the calendar and rings that grow are allocated. Functions of the hot loop are inline. Only
- * the functions are the interface; the structs are visible for the compiler alone. */
+ * choice. Events that are pushed for a distant time wait in a calendar queue, and move to the heap when their
+ * time is near. The events of sources, of which each has one, wait in a tree of losers. All state is indexed
+ * arrays and plain numbers. Push and pop take O(log n), cancel takes O(1) over many cancellations; while the
+ * pending events fit the capacity, only the calendar that grows is allocated. Functions of the hot loop are
+ * inline. Only the functions are the interface; the structs are visible for the compiler alone. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
@@ -56,7 +55,7 @@ struct sim_queue_place {
     int64_t time_ns;
     uint32_t next;     /* 0 for the last event of a bucket; in the overflow list, the event's index */
     uint32_t previous; /* 0 when the slot does not wait; the slot itself for the first event of a bucket and
-                          in the overflow list; SIM_QUEUE_LISTED in the ring of a delay */
+                          in the overflow list */
 };
 
 struct sim_queue_overflow {
@@ -76,22 +75,6 @@ struct sim_queue_calendar {
     int64_t begin_ns;
     int64_t overflow_least_ns; /* no event in the overflow list is earlier */
 };
-
-/* Events that were pushed with the same delay, so in the order of their times: a ring of times and handles. A
- * cancelled event stays in it until its place is needed. */
-struct sim_queue_wait {
-    int64_t time_ns;
-    uint64_t handle;
-};
-struct sim_queue_list {
-    int64_t delay_ns;
-    struct sim_queue_wait *waits;
-    uint32_t room;       /* of the ring, a power of two; 0: there is no calendar yet */
-    uint32_t head, tail; /* these count on beyond the room */
-};
-#define SIM_QUEUE_LISTED UINT32_MAX
-#define SIM_QUEUE_LISTS  8u
-#define SIM_QUEUE_ROOM   32u
 
 /* A tree of losers (Knuth, volume 3, 5.4.1) of the pending events of sources. Node 1 is the root, and the
  * leaf of source s is node leaf_count + s. In each node two sources have met, one from each side; losers[i]
@@ -143,9 +126,6 @@ struct sim_queue {
     int64_t later_ns;   /* no waiting event and no source's is earlier; SIM_QUEUE_NEVER: there is none */
     int64_t waiting_ns; /* no waiting event is earlier */
     struct sim_queue_calendar calendar;
-    int64_t listed_ns; /* no event of a list is earlier */
-    struct sim_queue_list lists[SIM_QUEUE_LISTS];
-    struct sim_queue_wait *rings; /* of the lists that need only SIM_QUEUE_ROOM */
     struct sim_queue_sources sources;
 };
 
@@ -170,11 +150,6 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
  * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
-/* Like sim_queue_push_later(), for delays that many events share, such as timeouts: each delay has its own
- * ring, so there should be only a few different delays. Push and cancel take O(1). */
-static inline uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns,
-                                            const struct sim_event *event);
-
 /* Prepares for events of this kind that have numbered sources, from 0 to count - 1, such as the arrivals of a
  * key's rows. Called at most once. Returns false when out of memory. */
 bool sim_queue_create_sources(struct sim_queue *queue, uint32_t kind, uint32_t count);
@@ -195,7 +170,7 @@ static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
 
 /* Removes a pending event. False for 0, for a handle whose event was dispatched or cancelled, and for a
  * handle that was never returned. A handle is 40 bits of the sequence number and the slot. */
-static inline bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
+bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
 
 static inline uint32_t sim_queue_count(const struct sim_queue *queue)
 {
@@ -225,8 +200,6 @@ void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item
 bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
 void sim_queue_sweep_top(struct sim_queue *queue);
 void sim_queue_bring(struct sim_queue *queue);
-uint64_t sim_queue_push_after_rare(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
-bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle);
 bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32_t source);
 uint64_t sim_queue_play_ties(struct sim_queue_sources *sources, size_t node, uint64_t player);
 void sim_queue_close_sources(struct sim_queue *queue);
@@ -415,21 +388,6 @@ static inline uint64_t sim_queue_enter(struct sim_queue *queue, const struct sim
     return handle;
 }
 
-/* Adds an event to the ring of its delay. The push must be usual, and the ring must have room. */
-static inline uint64_t sim_queue_append(struct sim_queue *queue, struct sim_queue_list *list, int64_t time_ns,
-                                        const struct sim_event *event)
-{
-    uint64_t handle = sim_queue_enter(queue, event);
-    queue->calendar.places[handle & SIM_QUEUE_SLOT_MASK].previous = SIM_QUEUE_LISTED;
-    list->waits[list->tail++ & (list->room - 1)] = (struct sim_queue_wait){time_ns, handle};
-    if (SIM_UNLIKELY(time_ns < queue->listed_ns)) {
-        queue->listed_ns = time_ns;
-        queue->waiting_ns = time_ns < queue->waiting_ns ? time_ns : queue->waiting_ns;
-        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
-    }
-    return handle;
-}
-
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
     if (SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
@@ -437,17 +395,6 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, 
     uint64_t handle = sim_queue_enter(queue, event);
     sim_queue_place_item(queue, (struct sim_queue_item){time_ns, handle}, true);
     return handle;
-}
-
-static inline uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns,
-                                            const struct sim_event *event)
-{
-    struct sim_queue_list *list = &queue->lists[0];
-    int64_t time_ns = queue->now_ns + delay_ns;
-    if (SIM_UNLIKELY(list->delay_ns != delay_ns) || SIM_UNLIKELY(list->tail - list->head >= list->room) ||
-        SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
-        return sim_queue_push_after_rare(queue, delay_ns, event);
-    return sim_queue_append(queue, list, time_ns, event);
 }
 
 static inline void sim_queue_free_slot(struct sim_queue *queue, uint32_t slot)
@@ -545,20 +492,6 @@ static inline bool sim_queue_push_source(struct sim_queue *queue, int64_t time_n
     queue->count++;
     sim_queue_play(sources, since << SIM_QUEUE_SOURCE_BITS | source);
     sim_queue_note_later(queue);
-    return true;
-}
-
-static inline bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
-{
-    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
-    if (SIM_UNLIKELY(slot > queue->slots_used) || SIM_UNLIKELY(queue->slots[slot].stamp != handle) ||
-        SIM_UNLIKELY(queue->calendar.places == NULL) ||
-        SIM_UNLIKELY(queue->calendar.places[slot].previous != SIM_QUEUE_LISTED))
-        return sim_queue_cancel_rare(queue, handle);
-    queue->slots[slot].stamp = 0;
-    queue->calendar.places[slot].previous = 0;
-    queue->count--;
-    sim_queue_free_slot(queue, (uint32_t)slot);
     return true;
 }
 
