@@ -229,9 +229,12 @@ struct trace_time_judge {
     size_t fits[WL_TIME_COUNT]; /* numbers that are times of this kind, in the years 1980 to 2099 */
     size_t since_start;         /* numbers that are seconds in the first month from 0 on */
     size_t times_of_day;        /* numbers that are hours, minutes and seconds */
-    size_t dates;               /* dates of digits that begin with the day or the month */
-    char value[32];             /* the first number or date */
-    uint64_t line;              /* and its line */
+    bool is_short,
+        is_constant; /* dates with slashes and years of two digits; all begin with the same number */
+    long part;       /* that number */
+    size_t dates;    /* dates of digits that begin with the day or the month */
+    char value[32];  /* the first number or date */
+    uint64_t line;   /* and its line */
 };
 
 void trace_time_take(struct trace_time_judge *judge, const char *text, size_t size, uint64_t line);
@@ -286,6 +289,7 @@ struct trace_columns {
 /* Columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
 struct trace_guess {
     bool is_sure, is_used, has_time; /* the time has a usual name */
+    bool has_no_time;                /* no column has times */
     char time[sizeof(struct trace_shown)], of_day[sizeof(struct trace_shown)],
         key[sizeof(struct trace_shown)];
 };

@@ -295,8 +295,8 @@ static bool fail_order(struct wl_trace *trace, const struct trace_row *row, stru
     sim_time_format(row->time_ns, here);
     sim_time_format(trace->last_time_ns, before);
     return trace_fail(path, line, error,
-                      "the row's time %s is before %s of the row above; add sort: true under trace, or sort "
-                      "the file by time",
+                      "the row's time %s is before %s of the row above; " WL_TRACE_SORT_IT
+                      ", or sort the file by time",
                       here, before);
 }
 

@@ -148,6 +148,20 @@ static size_t after_blanks(const char *bytes, size_t size, size_t at)
     return at;
 }
 
+/* The length of a time at the beginning of a line, before a blank and more text; 0: there is none. */
+static size_t time_before_text(const char *bytes, size_t size)
+{
+    enum { LEAST = 14, MOST = 36 };
+    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
+    size = end == NULL ? size : (size_t)(end - bytes);
+    for (size_t length = MOST < size ? MOST : size; length >= LEAST && length < size; length--) {
+        enum wl_trace_time kind = bytes[length] == ' ' ? trace_time_kind(bytes, length) : WL_TIME_AUTO;
+        if (kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_MDY))
+            return length;
+    }
+    return 0;
+}
+
 /* Judges a file by its first bytes. Returns "what the file is; what to do" as a constant for a file that
  * users pass by mistake. Otherwise NULL, and *is_json is set to whether one of the first lines begins as a
  * JSON object does; programs print messages above their rows. */
@@ -198,9 +212,10 @@ static const char *const time_words[] = {"time", "date", "at", "ts", "created", 
 static const char *const later_words[] = {"received", "arrived", "arrival",  "ingest", "stored",
                                           "inserted", "updated", "modified", "delete", "expire"};
 static const char *const entity_words[] = {
-    "device",       "user",   "channel", "sensor", "room",   "account", "customer", "tenant", "session",
-    "host",         "server", "guild",   "author", "member", "stream",  "topic",    "meter",  "vehicle",
-    "conversation", "thread", "client",  "owner",  "chat",   "group",   "station",  "series", "machine"};
+    "device",  "user",    "channel", "sensor", "room",         "account", "customer", "tenant",
+    "session", "host",    "server",  "guild",  "author",       "member",  "stream",   "topic",
+    "meter",   "vehicle", "symbol",  "ticker", "conversation", "thread",  "client",   "owner",
+    "chat",    "group",   "station", "series", "machine"};
 static const char *const id_words[] = {"id", "uuid"};
 static const char *const key_words[] = {"key"}; /* the usual name */
 
@@ -347,6 +362,7 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
         }
     }
     const char *name = header->fields[key];
+    out->has_no_time = known == NULL && columns[date].is_known && columns[date].time == 0;
     out->is_sure =
         out->is_sure && entities == 1 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
     out->has_time = known != NULL && date == of_day;
@@ -355,6 +371,9 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
     if (date == of_day)
         out->of_day[0] = '\0';
     name_column(header, key, out->key, sizeof out->key);
+    if (best >= 0 && columns[key].is_number && !HAS_WORD(name, entity_words) && !HAS_WORD(name, key_words) &&
+        !HAS_WORD(name, id_words)) /* one series, without a key */
+        snprintf(out->key, sizeof out->key, "file");
 }
 
 /* Finds the columns of the files, and reads rows. */
@@ -624,6 +643,12 @@ static bool fail_unnamed(struct trace_table *table, const char *missing, const c
     const struct trace_guess *guess = &table->guess;
     const char *count = usual_name(table, TRACE_BYTES) == NULL ? usual_name(table, TRACE_COUNT) : NULL;
     bool has_count = count != NULL && !is_name(guess->key, count, false), has_day = guess->of_day[0] != '\0';
+    if (guess->has_no_time)
+        return FAIL(
+            table, error,
+            "no %s '%s' in the %s %s, and none has times in a known form; name that of the times, and "
+            "their form by 'time_format'",
+            table->is_json ? "field" : "column", missing, where, listing);
     return FAIL(table, error,
                 "no %s '%s' in the %s %s; say which %s are which, as in columns: {time: %s%s%s%s%s, "
                 "key: %s%s%s}",
@@ -899,6 +924,16 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     const char *foreign = table->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
+    const size_t length = format->delimiter == '\0' && format->columns.key_count == 0 && table->line == NULL
+                              ? time_before_text(bytes, size)
+                              : 0;
+    if (length > 0)
+        return trace_fail(
+            trace_table_path(table), 1, error,
+            "this is a log whose lines begin with a time; write the form of its lines, and which field is "
+            "the key, as in --set trace.line=\"'{time:%zu} {level} {source} {message}'\" and --columns "
+            "key=source",
+            length);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");

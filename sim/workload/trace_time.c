@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE   700
 #define _DEFAULT_SOURCE /* tm_gmtoff */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -430,7 +431,7 @@ bool trace_time_is_of_day(const char *text, size_t size)
     const char *colon = size > 0 ? memchr(text, ':', size) : NULL;
     bool is_of_day = colon != NULL && colon > text && colon - text <= 2;
     for (size_t i = 0; is_of_day && i < size; i++)
-        is_of_day = is_digit(text[i]) || (i > 0 && (text[i] == ':' || text[i] == '.'));
+        is_of_day = is_digit(text[i]) || (i > 0 && strchr(":.,", text[i]) != NULL);
     return is_of_day;
 }
 
@@ -480,6 +481,14 @@ void trace_time_take(struct trace_time_judge *judge, const char *text, size_t si
     judge->first = judge->first == WL_TIME_AUTO ? kind : judge->first;
     if (kind == WL_TIME_DMY || kind == WL_TIME_MDY) { /* a day beyond the 12th decides */
         int64_t time_ns;
+        const long part = strtol(text, NULL, 10);
+        const char *end = memchr(text, ' ', size);
+        const size_t date_size = end == NULL ? size : (size_t)(end - text);
+        judge->is_short =
+            judge->is_short || (date_size > 2 && date_size <= 8 && memchr(text, '/', date_size) != NULL &&
+                                !is_digit(text[date_size - 3]));
+        judge->is_constant = judge->dates == 0 || (judge->is_constant && part == judge->part);
+        judge->part = part;
         judge->fits[WL_TIME_DMY] += parse_date(WL_TIME_DMY, text, size, &time_ns, &is_negative);
         judge->fits[WL_TIME_MDY] += parse_date(WL_TIME_MDY, text, size, &time_ns, &is_negative);
         judge->kinds[WL_TIME_DMY]++;
@@ -534,8 +543,14 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
     if (base == WL_TIME_DMY) {
         bool is_dmy = judge->fits[WL_TIME_DMY] == judge->dates,
              is_mdy = judge->fits[WL_TIME_MDY] == judge->dates;
-        if (is_dmy != is_mdy)
+        if (is_dmy != is_mdy && !(is_dmy && judge->is_short && judge->is_constant))
             return is_dmy ? WL_TIME_DMY : WL_TIME_MDY;
+        if (is_dmy != is_mdy) { /* 17/06/09, as programs in Java write 2017-06-09 */
+            used = list_reading(judge, WL_TIME_DMY, readings, used);
+            snprintf(readings + used, TRACE_READINGS_SIZE - used,
+                     ", year/month/day (time_format: '%%y/%%m/%%d')");
+            return WL_TIME_AUTO;
+        }
         used = list_reading(judge, WL_TIME_DMY, readings, used);
         list_reading(judge, WL_TIME_MDY, readings, used);
         return WL_TIME_AUTO;

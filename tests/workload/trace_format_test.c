@@ -438,7 +438,18 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"date;count;host;size\n2026-01-01;7;a;1\n", AS_IS, T0 " a 1|"},
         {"date,count\n2026-01-01,500\n", AS_IS,
          ":1: no column 'key' in the header 'date', 'count'; say which columns are which, as in columns: "
-         "{time: date, key: count}"},
+         "{time: date, key: file, count: count}"},
+        {"when,user,host\nsoon,a,b\n", AS_IS,
+         ":1: no column 'time' in the header 'when', 'user', 'host', and none has times in a known form; "
+         "name that of "
+         "the times, and their form by 'time_format'"},
+        {"17/06/09 20:10:40,a\n17/06/10 20:10:40,a\n", COLUMNS("1", "2", NULL),
+         ":1: 1 '17/06/09 20:10:40' may be dmy (2009-06-17T20:10:40Z), year/month/day (time_format: "
+         "'%y/%m/%d')" SAY},
+        {"2015-10-18 18:01:47,978 INFO [main] x\n", AS_IS,
+         ":1: this is a log whose lines begin with a time; write the form of its lines, and which field is "
+         "the key, as in "
+         "--set trace.line=\"'{time:23} {level} {source} {message}'\" and --columns key=source"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,

@@ -239,6 +239,7 @@ static bool trace_summary_make(const struct lab_scenario *scenario, struct trace
     lab_histogram_init(&out->gaps_ms);
     lab_histogram_init(&out->late_ms);
     out->has_arrivals = scenario->workload.is_late_trace;
+    out->is_sorted = scenario->trace_format.sort;
     bool is_fine = wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &pass.trace, error);
     if (is_fine) {
         out->has_sizes = wl_trace_has_sizes(pass.trace);
@@ -330,14 +331,15 @@ static bool put_columns(GString *text, const char *spec, struct sim_error *error
 /* Makes "trace: {file: 'x.csv', columns: {time: 'at'}, sort: true}" from --columns and --sort and, if
  * has_sets, from --set trace.NAME=VALUE; every --set must then have this form. The caller must free the text;
  * NULL on failure. */
-static char *trace_yaml(const struct cli_args *args, const char *file, bool has_sets, struct sim_error *error)
+static char *trace_yaml(const struct cli_args *args, const char *file, bool has_sets, bool is_sorted,
+                        struct sim_error *error)
 {
     const char *columns = cli_value(args, "columns", NULL);
     GString *text = g_string_new("trace: {file: ");
     put_quoted(text, file);
     bool is_fine =
         (columns == NULL || put_columns(text, columns, error)) && (!has_sets || put_sets(text, args, error));
-    g_string_append(text, cli_has(args, "sort") ? ", sort: true}\n" : "}\n");
+    g_string_append(text, is_sorted ? ", sort: true}\n" : "}\n");
     return g_string_free(text, !is_fine);
 }
 
@@ -368,7 +370,7 @@ static bool write_scenario(const struct cli_args *args, const struct trace_summa
     /* A scenario's paths are relative to its folder. */
     g_autofree char *file =
         strchr(path, '/') == NULL ? g_strdup(cli_argument(args, 0)) : cli_absolute(cli_argument(args, 0));
-    g_autofree char *yaml = trace_yaml(args, file, true, error);
+    g_autofree char *yaml = trace_yaml(args, file, true, summary->is_sorted, error);
     if (yaml == NULL)
         return false;
     double hours = ((double)summary->last_ns - (double)summary->first_ns) / 3.6e12;
@@ -453,7 +455,7 @@ static bool read_format(const struct cli_args *args, struct lab_scenario **out, 
 {
     static const char head[] = "strategies: [{unbucketed: {}}]\n";
     bool is_written = cli_has(args, "scenario");
-    g_autofree char *yaml = trace_yaml(args, cli_argument(args, 0), is_written, error);
+    g_autofree char *yaml = trace_yaml(args, cli_argument(args, 0), is_written, cli_has(args, "sort"), error);
     size_t count = 0;
     struct lab_override *overrides = NULL;
     if (yaml == NULL || (!is_written && !cli_overrides(args, &overrides, &count, error)))
@@ -716,6 +718,14 @@ static bool trace(const struct cli_args *args, struct sim_error *error)
     }
     bool is_fine = read_format(args, &scenario, error) && write_outputs(args, scenario, error) &&
                    (is_stdout || describe(args, scenario, error));
+    if (!is_fine && strstr(error->text, WL_TRACE_SORT_IT) != NULL && !is_stdout) {
+        if (!args->is_quiet)
+            cli_print_notice(stderr, "note",
+                             "the rows are not in order of time; they are sorted, as by --sort");
+        *error = (struct sim_error){.class = SIM_ERROR_NONE};
+        scenario->trace_format.sort = true;
+        is_fine = write_outputs(args, scenario, error) && describe(args, scenario, error);
+    }
     if (!is_fine)
         name_option(error);
     lab_scenario_destroy(scenario);

@@ -30,6 +30,7 @@ struct trace_summary {
     uint32_t keys;
     int64_t first_ns, last_ns;
     bool has_sizes, has_gaps;
+    bool is_sorted;    /* the rows were not in order of time */
     bool has_arrivals; /* the trace has a column with the times of arrival */
     uint64_t late_rows;
     double late_mean_ns;                           /* of the late rows */

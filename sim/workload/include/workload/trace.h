@@ -156,6 +156,8 @@ bool wl_trace_is_plain(const struct wl_trace *trace);
 char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error);
 #define WL_TRACE_TEXT_SIZE 512
 const char *wl_trace_text(struct wl_trace *trace);
+/* A message about rows that are not in order of time has this cure. */
+#define WL_TRACE_SORT_IT "add sort: true under trace"
 /* Whether the lines have counts of rows. */
 bool wl_trace_has_counts(const struct wl_trace *trace);
 /* Reads the next batch; sets *more to false at the end of the trace. A trace without rows is an error. */
