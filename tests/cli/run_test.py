@@ -133,8 +133,9 @@ class RunTest(ProgramTest):
     def test_run_with_an_unknown_metric_has_a_suggestion(self):
         for metric, hint in [("count.partitions.closd", "; did you mean 'count.partitions.closed'?"),
                              ("count.partitions.over_limits_bytes", "; did you mean "
-                              "'count.partitions.over_limit_bytes'? It is absent without `limits.partition_bytes`; "
-                              "docs/metrics.md has all"),
+                              "'count.partitions.over_limit_bytes'? It is absent without `limits.partition_bytes`, "
+                              "and of `observed` unless its file lists all "
+                              "partitions, with `rowCount` for a limit in rows; docs/metrics.md has all"),
                              ("unbucketed.partitions.closed.rows.max",
                               ", which is absent where no partition has closed; docs/metrics.md has all")]:
             self.write("metric.yaml", SMALL + f"expect: [{metric} > 1]\n")
