@@ -354,8 +354,9 @@ static void print(const struct job *job)
     char states[CLI_NUMBER_SIZE], transitions[CLI_NUMBER_SIZE];
     cli_grouped(result->states, states);
     cli_grouped(result->transitions, transitions);
-    printf("%s: %u agents, %u rows, %u reads, %u seconds, at most %u faults\n\n", job->protocol,
-           config->agents, config->rows, config->reads, config->ticks, config->faults);
+    printf("%s: %u agents, %u rows, %u reads, %u seconds, at most %u fault%s\n\n", job->protocol,
+           config->agents, config->rows, config->reads, config->ticks, config->faults,
+           config->faults == 1 ? "" : "s");
     print_verdicts(job);
     for (unsigned p = 0; p < EXPLORE_PROBE_COUNT; p++)
         if (expected_probes(config) >> p & ~result->probes >> p & 1)
@@ -482,11 +483,11 @@ static bool show(const struct job *job, struct sim_error *error)
     bool is_shown = tell_diagram(job, hub, &diagram, error);
     snprintf(diagram.title, sizeof diagram.title, "%s breaks %s", job->protocol,
              lab_oracle_name(broken->oracle));
-    size_t used =
-        (size_t)snprintf(diagram.subtitle, sizeof diagram.subtitle,
-                         "One of the shortest ways, of %u steps, in a world of %u agents, %u rows, "
-                         "%u seconds and at most %u faults.",
-                         broken->steps, config->agents, config->rows, config->ticks, config->faults);
+    size_t used = (size_t)snprintf(diagram.subtitle, sizeof diagram.subtitle,
+                                   "One of the shortest ways, of %u steps, in a world of %u agents, %u rows, "
+                                   "%u seconds and at most %u fault%s.",
+                                   broken->steps, config->agents, config->rows, config->ticks, config->faults,
+                                   config->faults == 1 ? "" : "s");
     if (config->agent.coordination == BK_THREE_STATE)
         snprintf(diagram.subtitle + used, sizeof diagram.subtitle - used,
                  " The lead is %" PRId64 " s; a copy of the state is used for %" PRId64 " s.",
