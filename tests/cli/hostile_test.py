@@ -16,7 +16,7 @@ HEAD = "name: hostile\nseed: 1\n"
 MADE = HEAD + "keys: {count: 1}\nrow: {bytes: 100}\n"
 TRACE = HEAD + "trace: {file: t.csv}\nrow: {bytes: 100}\n"
 WINDOWS = "strategies: [unbucketed: {}, time: {window: 1h}]\n"
-OFTEN = "reads: {latest: {rows: 5, rate: 1000000/s}}\n"
+OFTEN = "reads: {limit: 100000, latest: {rows: 5, rate: 1000000/s}}\n"
 
 # Name: the scenario, and the trace below its header.
 SCENARIOS = {
@@ -27,8 +27,8 @@ SCENARIOS = {
     "reads between two rows": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\n" + OFTEN + WINDOWS, ""),
     "reads in a burst's pause": (MADE + "duration: 3650d\narrivals: {rate: 100/s, bursts: {on: 1s, off: 100d, "
                                  "factor: 1000}}\n" + OFTEN + WINDOWS, ""),
-    "windows of a long read": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\nreads: {latest: {rows: 1000, "
-                               "rate: 1/s}}\nstrategies: [time: {window: 4s}]\n", ""),
+    "windows of a long read": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\nreads: {limit: 100000000, latest: "
+                               "{rows: 1000, rate: 1/s}}\nstrategies: [time: {window: 4s}]\n", ""),
     "idle agents": (MADE + "duration: 36500d\narrivals: {rate: 0.0001/d}\nreads: {latest: {rows: 5, rate: 100/s}}\n"
                     "agents: {count: 2}\n" + WINDOWS, ""),
     "thinned rows": (MADE + "duration: 30d\narrivals: {rate: 1000000000/s}\nengine: thinned\nstrategies: "
