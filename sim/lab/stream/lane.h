@@ -227,7 +227,15 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
 uint32_t lab_read_width(const struct lab_lane_settings *settings);
 /* Called when the open partition has finished: removes those from the book that no later read can reach. */
 void lab_lane_forget(struct lab_lane *lane);
-/* With lab_reads.are_expected. `share`: the key's of all reads. */
+/* Computes what a read queries and finds; false when out of memory. Not for a strategy whose settings change.
+ */
+bool lab_read_ask(struct lab_lane *lane, const struct lab_read_event *event, struct lab_read_done *done);
+/* BK_KIND_TIME: the window of this time, which is usually the one of the call before. */
+const struct bk_placement *lab_window_at(struct lab_lane *lane, int64_t time_ns);
+/* Returns the bucket with which a reader begins at this time. Not for BK_KIND_HASH. */
+int64_t lab_newest_bucket(struct lab_lane *lane, int64_t now_ns);
+
+/* lane_expect.c, with lab_reads.are_expected. `share`: the key's of all reads. */
 void lab_reads_seen_begin(struct lab_reads_seen *reads, const struct lab_scenario *scenario, double share,
                           int64_t start_ns, int64_t end_ns);
 /* Adds rows with these times or, when each_ns is NULL, `count` rows that are uniform in [begin_ns, end_ns).
