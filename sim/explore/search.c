@@ -180,6 +180,12 @@ static void note_broken(struct search *search, uint32_t broken, uint64_t fingerp
     }
 }
 
+/* The free entries then suffice for the moves of one state in each thread. */
+static bool is_table_crowded(const struct search *search)
+{
+    return atomic_load_explicit(&search->states, memory_order_relaxed) >= (search->mask + 1) / 16 * 15;
+}
+
 static bool expand(struct search *search, const struct world *world, struct move *moves)
 {
     struct packed packed[MOVES_MAX];
@@ -193,7 +199,7 @@ static bool expand(struct search *search, const struct world *world, struct move
      */
     for (size_t i = 0; i < count; i++) {
         if (!pack(search, &moves[i].to, &packed[i])) {
-            explore_is_full(search->space);
+            explore_set_full(search->space);
             return false;
         }
         __builtin_prefetch(&search->table[slot_of(search, &packed[i])]);
@@ -210,8 +216,7 @@ static bool expand(struct search *search, const struct world *world, struct move
     const uint64_t states = atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added;
     if (states >= search->config->states_max)
         atomic_store(&search->is_stopped, true);
-    /* The free entries suffice for the moves of one state in each thread. */
-    if (states >= (search->mask + 1) / 16 * 15)
+    if (is_table_crowded(search))
         atomic_store(&search->is_crowded, true);
     return true;
 }
@@ -290,9 +295,11 @@ static bool expand_level(struct search *search)
         if (!atomic_load(&search->is_crowded) || atomic_load(&search->is_stopped))
             break;
         const uint64_t larger = 16 * (search->mask + 1), largest = search->largest + 1;
-        if (!explore_make_room(search->space) &&
-            (larger / 16 == largest ||
-             !make_table(search, larger < ENTRIES_LARGE && larger < largest ? larger : largest)))
+        bool has_room = explore_make_room(search->space);
+        if (is_table_crowded(search))
+            has_room = larger / 16 != largest &&
+                       make_table(search, larger < ENTRIES_LARGE && larger < largest ? larger : largest);
+        if (!has_room) /* or a pool is full */
             break;
         atomic_store(&search->is_crowded, false);
         atomic_store(&search->transitions, transitions);
@@ -308,6 +315,16 @@ static bool expand_level(struct search *search)
 }
 
 /* --- Paths. */
+/* The moves of a state, which may not have been expanded. */
+static size_t moves_of(struct search *search, const struct world *world, struct move *moves)
+{
+    size_t count;
+    do
+        count = explore_moves(search->space, world, search->is_whole, moves);
+    while (count == SIZE_MAX && explore_make_room(search->space));
+    return count;
+}
+
 /* Finds a state of the level, and its move, that lead to the state with this fingerprint. */
 static bool find_parent(struct search *search, unsigned level, uint64_t *fingerprint, uint16_t *move,
                         struct move *moves)
@@ -318,7 +335,7 @@ static bool find_parent(struct search *search, unsigned level, uint64_t *fingerp
         if (!is_of_level(search, at, level, &world))
             continue;
         const uint64_t parent = explore_fingerprint(search->space, &world);
-        size_t count = explore_moves(search->space, &world, search->is_whole, moves);
+        const size_t count = moves_of(search, &world, moves);
         for (size_t i = 0; i < count && count != SIZE_MAX && (lowest == 0 || parent < lowest); i++)
             if (explore_fingerprint(search->space, &moves[i].to) == *fingerprint) {
                 lowest = parent;
@@ -347,7 +364,7 @@ static bool find_path(struct search *search, enum lab_oracle oracle, struct expl
         r++;
     world = roots[r];
     for (unsigned i = 0; i < steps && is_made; i++) {
-        explore_moves(search->space, &world, search->is_whole, found);
+        moves_of(search, &world, found);
         explore_tell(search->space, &world, &found[moves[i]], names, &out->path[i]);
         world = found[moves[i]].to;
     }
@@ -436,12 +453,14 @@ bool explore_run(const struct explore_config *config, explore_progress *progress
     if (broken == 0 || config->is_whole)
         return true;
     bool is_right = run(config, true, broken, progress, context, &whole, error);
-    bool is_found = is_right && whole.broken_count >= out->broken_count;
-    for (uint32_t i = 0; i < out->broken_count && is_found; i++) {
-        struct explore_break swapped = out->broken[i];
-        out->broken[i] = whole.broken[i];
-        whole.broken[i] = swapped;
-    }
+    for (uint32_t i = 0; is_right && i < out->broken_count; i++)
+        for (uint32_t j = 0; j < whole.broken_count; j++) {
+            struct explore_break found = whole.broken[j];
+            if (found.oracle != out->broken[i].oracle)
+                continue;
+            whole.broken[j] = out->broken[i];
+            out->broken[i] = found;
+        }
     explore_result_free(is_right ? &whole : out);
     return is_right;
 }

@@ -858,7 +858,7 @@ static uint32_t change(struct space *space, enum memo_kind kind, uint32_t of, ui
         return found;
     pthread_mutex_lock(&space->lock);
     found = memo_find(space, key, &slot);
-    if (found == NONE && !atomic_load(&space->is_full)) {
+    if (found == NONE && !atomic_load(&space->is_full) && !atomic_load(&space->is_crowded)) {
         found = kind == MEMO_EFFECT  ? compute_effect(space, of, what)
                 : kind == MEMO_STORE ? compute_store(space, of, what)
                                      : compute_step(space, of, what);
@@ -1388,7 +1388,7 @@ void explore_fill(const struct space *space, struct explore_result *out)
     out->stores = space->stores.count;
 }
 
-void explore_is_full(struct space *space)
+void explore_set_full(struct space *space)
 {
     atomic_store(&space->is_full, true);
 }

@@ -62,7 +62,7 @@ void explore_tell(const struct space *space, const struct world *from, const str
 /* Fills in what the world knows: judged, probes, memories and stores. */
 void explore_fill(const struct space *space, struct explore_result *out);
 /* A number of a state is larger than an entry of the search's table can hold. */
-void explore_is_full(struct space *space);
+void explore_set_full(struct space *space);
 bool explore_failed(const struct space *space, struct sim_error *error);
 
 #endif
