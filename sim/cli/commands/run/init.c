@@ -71,7 +71,9 @@ static void split(struct schema *schema, const char *text)
             while (isalnum((unsigned char)*at) != 0 && (isalnum((unsigned char)*end) != 0 || *end == '_'))
                 end++;
         }
-        struct token token = {g_strndup(at + is_quoted, (gsize)(end - at) - 2 * is_quoted), line, is_quoted};
+        const gsize size = (gsize)(end - at),
+                    quotes = MIN(size, 2U * is_quoted); /* the text may end in a quote */
+        struct token token = {g_strndup(at + is_quoted, size - quotes), line, is_quoted};
         if (is_token)
             g_array_append_val(schema->tokens, token);
         else
