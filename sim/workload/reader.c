@@ -25,7 +25,13 @@
 
 #define WHOLE_MAX (UINT64_C(1) << 63)
 
-enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES = 256 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 6 };
+enum {
+    INPUT_BYTES = 64 * 1024,
+    BUFFER_BYTES = 256 * 1024,
+    GZIP_WINDOW = 15 + 16,
+    MAGIC_BYTES = 6,
+    CHARACTER_BYTES = 4 /* the most of one in UTF-8: with less room, none of UTF-16 may be given */
+};
 #define XZ_MEMORY_MAX (UINT64_C(192) << 20) /* xz -9 needs 65 MiB */
 
 bool trace_fail(const char *path, uint64_t line, struct sim_error *error, const char *format, ...)
@@ -258,7 +264,7 @@ static uint32_t little(const unsigned char *bytes, unsigned count)
     return value;
 }
 
-/* Skips bytes, fewer than the buffer has; false at the end of the file. */
+/* Skips bytes, at most INPUT_BYTES; false at the end of the file. */
 static bool skip(struct trace_source *source, size_t bytes)
 {
     if (need(source, bytes) && source->left < bytes)
@@ -502,9 +508,9 @@ static size_t read_wide(struct trace_source *source, char *buffer, size_t size)
     return (size_t)(out - buffer);
 }
 
-/* Reads up to `size` bytes and returns their number: 0 at the end of the file, and at a fault,
- * which is stored in source->fault and is permanent. Valid data before the end of a truncated file, or before
- * trailing data, is returned first. */
+/* Reads up to `size` bytes, at least CHARACTER_BYTES, and returns their number: 0 at the end of the file, and
+ * at a fault, which is stored in source->fault and is permanent. Valid data before the end of a truncated
+ * file, or before trailing data, is returned first. */
 static size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
 {
     size_t given = source->given_bytes > 0 ? 0 : read_bytes(source, buffer, 2);
@@ -608,7 +614,7 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
 bool trace_reader_fill(struct trace_reader *reader, struct sim_error *error)
 {
     size_t from = reader->is_marked ? reader->mark : reader->begin, kept = reader->end - from;
-    if (kept == reader->capacity && !sim_grow(&reader->buffer, &reader->capacity, kept + 1, 1))
+    if (!sim_grow(&reader->buffer, &reader->capacity, kept + CHARACTER_BYTES, 1))
         return sim_fail_memory(error);
     memmove(reader->buffer, reader->buffer + from, kept);
     reader->begin -= from;
@@ -664,7 +670,8 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
 const char *trace_reader_peek(struct trace_reader *reader, size_t *size)
 {
     while (!reader->at_end && reader->source.fault == TRACE_SOURCE_FINE &&
-           reader->end - reader->begin < reader->capacity && trace_reader_fill(reader, NULL))
+           reader->end - reader->begin + CHARACTER_BYTES <= reader->capacity &&
+           trace_reader_fill(reader, NULL))
         ;
     *size = reader->end - reader->begin;
     return reader->buffer + reader->begin;
