@@ -303,7 +303,7 @@ static bool read_amount(struct observed_file *file, struct trace_span text, uint
     const char *unit = end == copy ? NULL : strchr(units, *(end += strspn(end, " ")) & ~0x20);
     if (unit != NULL && *unit != '\0')
         amount = ldexp(amount, 10 * (int)(unit - units + 1));
-    if (end == copy || amount < 0 || amount > (double)OBSERVED_SIZE_MAX)
+    if (end == copy || !(amount >= 0 && amount <= (double)OBSERVED_SIZE_MAX)) /* nan neither */
         return FAIL(file, "'%s' is not a size in bytes; save the output again", observed_show(text).text);
     *out = (uint64_t)amount;
     return true;
@@ -402,6 +402,8 @@ static bool take_bucket(struct figures *figures, uint64_t bound, uint64_t count)
         at++;
     if (count == 0 || !figures->is_wanted)
         return true;
+    if (bound > OBSERVED_SIZE_MAX || count > OBSERVED_SIZE_MAX / BUCKETS_MAX)
+        return FAIL(figures->file, "a number that no Cassandra counts to; check the line");
     if (at == figures->bucket_count || figures->buckets[at].bound != bound) {
         if (figures->bucket_count == BUCKETS_MAX)
             return FAIL(figures->file, "more than %d sizes; save the output again", BUCKETS_MAX);
@@ -423,7 +425,7 @@ static void set_points(const struct figures *figures, struct wl_observed *out)
     uint64_t all = 0;
     for (size_t i = 0; i < figures->bucket_count; i++)
         all += figures->buckets[i].count;
-    out->points[WL_OBSERVED_MIN] = figures->buckets[0].bound * 5 / 6;
+    out->points[WL_OBSERVED_MIN] = figures->buckets[0].bound - (figures->buckets[0].bound + 5) / 6;
     for (enum wl_observed_point point = WL_OBSERVED_P50; point < WL_OBSERVED_POINTS; point++) {
         uint64_t sum = 0;
         size_t i = 0;
@@ -452,8 +454,8 @@ static bool take_row(struct figures *figures, struct trace_span line)
         while (digits.end < line.end && *digits.end >= '0' && *digits.end <= '9')
             digits.end++;
         if (*at == '(') /* 35425 (34.6 KiB) | 1 (  0) */
-            at = memchr(at, ')', (size_t)(line.end - at)) == NULL ? line.end - 1
-                                                                  : memchr(at, ')', (size_t)(line.end - at));
+            while (at + 1 < line.end && *at != ')')
+                at++;
         else if (trace_whole(digits, &numbers[count]))
             count++;
         at = digits.end > at ? digits.end - 1 : at;
@@ -540,14 +542,15 @@ static bool observed_figures_read(struct observed_file *file, struct trace_span 
         line = more ? trace_trim(line.begin, line.end) : line;
     }
     file->out->format = WL_OBSERVED_PERCENTILES;
-    if (figures.bucket_count > 0)
+    if (figures.bucket_count > 0) {
         set_points(&figures, file->out);
-    else if (figures.largest > 0)
+        return check_order(file);
+    }
+    if (figures.largest > 0)
         return put_largest(&figures);
-    if (figures.bucket_count == 0 && file->wanted != NULL && file->tables.count > 0 && !figures.is_found)
+    if (file->wanted != NULL && file->tables.count > 0 && !figures.is_found)
         return observed_fail_table(file);
-    return figures.bucket_count > 0 ||
-           FAIL(file,
+    return FAIL(file,
                 "no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first");
 }
 

@@ -172,7 +172,8 @@ static bool take_pasted(struct parse *parse, const char *line, size_t size, stru
                       parse->out->count, csv->pasted_columns);
 }
 
-/* Lines of a log. Each step takes a part of the form: a field in braces, or a character. */
+/* Lines of a log. Each step takes a part of the form: a field in braces, or a character; a blank takes all
+ * blanks that follow, as of columns that are aligned. */
 
 struct form {
     const char *at;   /* in the form */
@@ -221,8 +222,8 @@ static const char *end_of_field(const struct form *form, const char *at, const c
         found++;
     if (form->until_size > 0 && (size_t)(end - found) >= form->until_size)
         return found;
-    const char *rest = strchr(form->until, '{');
-    bool is_last = rest == NULL || (strchr(rest + 1, '{') == NULL && memcmp(form->until, " {", 2) == 0);
+    bool is_last =
+        *form->until == '\0' || (strncmp(form->until, " {", 2) == 0 && strchr(form->until + 2, '{') == NULL);
     return is_last ? end : NULL;
 }
 
@@ -232,9 +233,12 @@ bool csv_split_line(const char *line_form, const char *at, const char *end, csv_
     bool has_rest = true;
     while (next_part(&form)) {
         if (form.name == NULL) {
+            const char sign = form.at[-1];
             has_rest = at < end;
-            if (has_rest && *at++ != form.at[-1])
+            if (has_rest ? *at++ != sign : sign != ' ' || *form.at != '{' || strchr(form.at + 1, '{') != NULL)
                 return false;
+            while (sign == ' ' && at < end && *at == ' ')
+                at++;
             continue;
         }
         const char *stop = has_rest ? end_of_field(&form, at, end) : end;
@@ -252,7 +256,7 @@ static bool take_field(void *target, struct trace_span name, struct trace_span f
     struct sim_error ignored;
     size_t size = (size_t)(field.end - field.begin);
     memcpy(fields->bytes + fields->size, field.begin, size);
-    if (size == 1 && *field.begin == '-' && memcmp(name.begin, "bytes", 5) == 0)
+    if (size == 1 && *field.begin == '-' && strncmp(name.begin, "bytes", 5) == 0)
         fields->bytes[fields->size] = '0'; /* a web server that sent none */
     fields->size += size;
     return end_field(target, &ignored);

@@ -148,18 +148,51 @@ static size_t after_blanks(const char *bytes, size_t size, size_t at)
     return at;
 }
 
-/* The length of a time at the beginning of a line, before a blank and more text; 0: there is none. */
-static size_t time_before_text(const char *bytes, size_t size)
+/* The length of a time with a blank, or a comma and a blank, behind it; 0: there is none. */
+static size_t time_before_text(const char *text, size_t size)
 {
-    enum { LEAST = 14, MOST = 36 };
-    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
-    size = end == NULL ? size : (size_t)(end - bytes);
-    for (size_t length = MOST < size ? MOST : size; length >= LEAST && length < size; length--) {
-        enum wl_trace_time kind = bytes[length] == ' ' ? trace_time_kind(bytes, length) : WL_TIME_AUTO;
-        if (kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_MDY))
+    enum { LEAST = 10, DATE_LEAST = 14, MOST = 36 };
+    for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
+        const bool is_comma = text[length] == ',' && length + 1 < size && text[length + 1] == ' ';
+        enum wl_trace_time kind =
+            is_comma || text[length] == ' ' ? trace_time_kind(text, length) : WL_TIME_AUTO;
+        if ((kind >= WL_TIME_S && kind <= WL_TIME_NS) ||
+            (length >= DATE_LEAST && (kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_MDY))))
             return length;
     }
     return 0;
+}
+
+/* Proposes how to read a log, by a time among the first words of its first line; false: there is none. A time
+ * behind other words may also be one of a column. */
+static bool propose_line(const char *bytes, size_t size, char *out, size_t out_size)
+{
+    static const char digits[] = "%y%m%d %H%M%S"; /* has no name, since each half alone may be a number */
+    enum { WORDS_BEFORE = 3, DIGITS_BYTES = 13 };
+    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
+    bool has_delimiter = false, flag;
+    char before[32] = "";
+    size = end == NULL ? size : (size_t)(end - bytes);
+    for (size_t i = 0; i < size; i++)
+        has_delimiter = has_delimiter || (bytes[i] != '\0' && strchr(",;\t|", bytes[i]) != NULL);
+    for (size_t at = 0, word = 0; at < size && word <= (has_delimiter ? 0 : WORDS_BEFORE); word++) {
+        int64_t time_ns;
+        size_t length = time_before_text(bytes + at, size - at);
+        const bool is_digits = length == 0 && size - at > DIGITS_BYTES && bytes[at + DIGITS_BYTES] == ' ' &&
+                               trace_time_match(digits, bytes + at, DIGITS_BYTES, &time_ns, &flag);
+        length = is_digits ? DIGITS_BYTES : length;
+        if (length > 0) {
+            snprintf(out, out_size, "--set trace.line=\"'%s{time:%zu}%s {level} {source} {message}'\"%s%s%s",
+                     before, length, bytes[at + length] == ',' ? "," : "",
+                     is_digits ? " --set trace.time_format='" : "", is_digits ? digits : "",
+                     is_digits ? "'" : "");
+            return true;
+        }
+        const char *blank = memchr(bytes + at, ' ', size - at);
+        at = blank == NULL ? size : after_blanks(bytes, size, (size_t)(blank - bytes));
+        snprintf(before + strlen(before), sizeof before - strlen(before), "{word%zu} ", word + 1);
+    }
+    return false;
 }
 
 /* Judges a file by its first bytes. Returns "what the file is; what to do" as a constant for a file that
@@ -519,12 +552,14 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
     struct wl_csv_record row = {0};
     struct column columns[WL_CSV_FIELDS_MAX] = {0};
     struct sim_error fault = {0};
+    json_t *first = table->object; /* whose fields are found by name */
     const struct trace_column *time = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME) : NULL;
     size_t known = time == NULL ? header->count : time->field;
     for (size_t i = 0; time != NULL && table->is_json && i < header->count; i++)
         known = strcmp(header->fields[i], time->name) == 0 ? i : known;
     bool ok = true;
     csv->fields = (struct csv_buffer){0};
+    table->object = NULL;
     trace_reader_mark(&csv->reader);
     for (unsigned i = 0; ok && i < ROWS_MAX && !trace_reader_is_sampled(&csv->reader); i++) {
         ok = table->is_json ? trace_json_next(&csv->reader, &table->object, &row.line, &fault) &&
@@ -542,6 +577,8 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
     trace_reader_return(&csv->reader);
     free(csv->fields.bytes);
     csv->fields = of_header;
+    json_decref(table->object);
+    table->object = first;
     if (!ok && fault.class != SIM_ERROR_INPUT) {
         *error = fault;
         return false;
@@ -921,19 +958,17 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     table->line = format->line != NULL               ? format->line
                   : format->layout == WL_LAYOUT_AUTO ? csv_line_of(bytes, size)
                                                      : NULL;
+    table->is_json = false;
     const char *foreign = table->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
-    const size_t length = format->delimiter == '\0' && format->columns.key_count == 0 && table->line == NULL
-                              ? time_before_text(bytes, size)
-                              : 0;
-    if (length > 0)
-        return trace_fail(
-            trace_table_path(table), 1, error,
-            "this is a log whose lines begin with a time; write the form of its lines, and which field is "
-            "the key, as in --set trace.line=\"'{time:%zu} {level} {source} {message}'\" and --columns "
-            "key=source",
-            length);
+    char proposal[160];
+    if (table->line == NULL && !table->is_json && format->delimiter == '\0' &&
+        format->columns.key_count == 0 && propose_line(bytes, size, proposal, sizeof proposal))
+        return trace_fail(trace_table_path(table), 1, error,
+                          "this is a log; write the form of its lines, and which field is the key, as in %s "
+                          "--columns key=source",
+                          proposal);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");

@@ -238,7 +238,7 @@ bool wl_trace_pattern_is(const char *text)
 bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone)
 {
     char form[2 * DATE_SIZE], copy[DATE_SIZE];
-    struct tm time = {.tm_mday = 1}, ignored;
+    struct tm time = {.tm_mday = 1}, ignored = time;
     int64_t fraction_ns = 0;
     if (size >= sizeof copy || strlen(pattern) >= sizeof form || memchr(text, '\0', size) != NULL)
         return false;

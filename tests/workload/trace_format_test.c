@@ -214,6 +214,7 @@ static void test_a_column_of_times_is_read_as_a_whole(void **state)
         {"time,key\n260101000001,a\n", AS_IS, "1767225601000000000 a 0|"},
         {"date,key\n20260101.0,a\n", AS_IS, T0 " a 0|"},
         {"{\"date\": 20260101, \"key\": \"a\"}\n", AS_IS, T0 " a 0|"},
+        {"{\"when\": \"2026-01-01T00:00:00Z\", \"device\": \"a\", \"size\": 5}\n", AS_IS, T0 " a 5|"},
         {"20260101,a\n20260101,b\n", COLUMNS("1", "2", NULL), T0 " a 0|" T0 " b 0|"},
         {"time,key\n260101,a\n", TIME(YYMMDD), T0 " a 0|"},
         {"time,key\n700101,a\n", TIME(YYMMDD), "0 a 0|"},
@@ -379,6 +380,33 @@ static void test_objects_on_a_line_of_any_length_are_read(void **state)
     trace_file_remove(&file);
 }
 
+static void test_wide_characters_beyond_the_buffer_are_read(void **state)
+{
+    enum { ROWS = 30000, LINE = 20 };
+    static char text[2 * LINE * (ROWS + 1)] = "\xff\xfe";
+    struct wl_trace_batch batch;
+    struct wl_trace *trace;
+    size_t size = 2, rows = 0;
+    bool more = true;
+    (void)state;
+    for (int i = 0; i <= ROWS; i++) {
+        char line[LINE];
+        snprintf(line, sizeof line, i == 0 ? "time,key\n" : "17672256%05d,~\n", i);
+        for (const char *at = line; *at != '\0'; at++) { /* ~: the sign of the euro */
+            text[size++] = (char)(*at == '~' ? '\xac' : *at);
+            text[size++] = (char)(*at == '~' ? '\x20' : '\0');
+        }
+    }
+    struct trace_file file = trace_file_plain(text, size);
+    assert_true(wl_trace_open_as(file.path, NULL, &trace, NULL));
+    while (wl_trace_next(trace, &batch, &more, NULL) && more)
+        rows++;
+    assert_false(more);
+    assert_int_equal(rows, ROWS);
+    wl_trace_close(trace);
+    trace_file_remove(&file);
+}
+
 static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 {
     static const struct file_case cases[] = {
@@ -447,9 +475,19 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: 1 '17/06/09 20:10:40' may be dmy (2009-06-17T20:10:40Z), year/month/day (time_format: "
          "'%y/%m/%d')" SAY},
         {"2015-10-18 18:01:47,978 INFO [main] x\n", AS_IS,
-         ":1: this is a log whose lines begin with a time; write the form of its lines, and which field is "
+         ":1: this is a log; write the form of its lines, and which field is "
          "the key, as in "
-         "--set trace.line=\"'{time:23} {level} {source} {message}'\" and --columns key=source"},
+         "--set trace.line=\"'{time:23} {level} {source} {message}'\" --columns key=source"},
+        {"- 1117838570 2005.06.03 R02-M1 RAS\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{word1} {time:10} {level} {source} {message}'\" --columns key=source"},
+        {"081109 203518 143 INFO dfs.DataNode: x\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{time:13} {level} {source} {message}'\" "
+         "--set trace.time_format='%y%m%d %H%M%S' --columns key=source"},
+        {"2016-09-28 04:30:30, Info    CBS    a, b\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{time:19}, {level} {source} {message}'\" --columns key=source"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,
@@ -684,6 +722,7 @@ int main(void)
         cmocka_unit_test(test_a_column_of_times_is_read_as_a_whole),
         cmocka_unit_test(test_a_time_of_several_readings_and_a_row_without_a_time_are_refused),
         cmocka_unit_test(test_objects_on_a_line_of_any_length_are_read),
+        cmocka_unit_test(test_wide_characters_beyond_the_buffer_are_read),
         cmocka_unit_test(test_wrong_files_are_reported_with_place_and_remedy),
         cmocka_unit_test(test_files_of_another_kind_are_named),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),

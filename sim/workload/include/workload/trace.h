@@ -2,7 +2,7 @@
 /* A trace: the rows of a file in order of time, read as a stream. Memory grows with the number of keys, not
  * with the size of the file. A file is CSV or JSON, of which some columns are read (struct wl_trace_format);
  * the plain form, for which there is a fast path, is CSV in UTF-8 with the header `timestamp_ms,key,bytes` or
- * `timestamp_ms,key,count`. All may be compressed by gzip or zstd.
+ * `timestamp_ms,key,count`. All may be compressed.
  *
  * A line with a count n represents n rows: row i is at t + floor(i * step / n) milliseconds, where step is
  * the time from this line to the key's next line; the key's last line uses the step of the line before it (0
@@ -187,8 +187,8 @@ struct wl_trace_files {
     uint64_t bytes; /* total size of the files */
 };
 
-/* Lists the files of a folder that end in .csv, .tsv, .txt, .json, .jsonl or .ndjson, or in these with .gz or
- * .zst appended; an empty list is an error. A path that is not a folder is returned as the only file, without
+/* Lists the files of a folder that end in .csv, .tsv, .txt, .json, .jsonl or .ndjson, or in these and the
+ * ending of a compressed file; an empty list is an error. A path that is not a folder is returned as the only file, without
  * a check. The caller must clear *out even after a failure. */
 bool wl_trace_files_find(const char *path, struct wl_trace_files *out, struct sim_error *error);
 void wl_trace_files_clear(struct wl_trace_files *files);
