@@ -188,8 +188,8 @@ struct wl_trace_files {
 };
 
 /* Lists the files of a folder that end in .csv, .tsv, .txt, .json, .jsonl or .ndjson, or in these and the
- * ending of a compressed file; an empty list is an error. A path that is not a folder is returned as the only file, without
- * a check. The caller must clear *out even after a failure. */
+ * ending of a compressed file; an empty list is an error. A path that is not a folder is returned as the only
+ * file, without a check. The caller must clear *out even after a failure. */
 bool wl_trace_files_find(const char *path, struct wl_trace_files *out, struct sim_error *error);
 void wl_trace_files_clear(struct wl_trace_files *files);
 
