@@ -478,16 +478,6 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: this is a log; write the form of its lines, and which field is "
          "the key, as in "
          "--set trace.line=\"'{time:23} {level} {source} {message}'\" --columns key=source"},
-        {"- 1117838570 2005.06.03 R02-M1 RAS\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{word1} {time:10} {level} {source} {message}'\" --columns key=source"},
-        {"081109 203518 143 INFO dfs.DataNode: x\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{time:13} {level} {source} {message}'\" "
-         "--set trace.time_format='%y%m%d %H%M%S' --columns key=source"},
-        {"2016-09-28 04:30:30, Info    CBS    a, b\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{time:19}, {level} {source} {message}'\" --columns key=source"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,
@@ -544,6 +534,16 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 static void test_files_of_another_kind_are_named(void **state)
 {
     static const struct file_case cases[] = {
+        {"- 1117838570 2005.06.03 R02-M1 RAS\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{word1} {time:10} {level} {source} {message}'\" --columns key=source"},
+        {"081109 203518 143 INFO dfs.DataNode: x\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{time:13} {level} {source} {message}'\" "
+         "--set trace.time_format='%y%m%d %H%M%S' --columns key=source"},
+        {"2016-09-28 04:30:30, Info    CBS    a, b\n", AS_IS,
+         ":1: this is a log; write the form of its lines, and which field is the key, as in "
+         "--set trace.line=\"'{time:19}, {level} {source} {message}'\" --columns key=source"},
         {"[[1767225600, \"a\"]]\n", AS_IS,
          ":1: this is a JSON array without objects; write an object per row"},
         {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,

@@ -32,7 +32,7 @@ enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
 
 /* How a time is written: its name in a scenario, and in messages. */
 #define WL_TRACE_TIMES(X)                                                                                    \
-    X(AUTO, "auto", "unknown") /* judged by a sample of the column */                                        \
+    X(AUTO, "auto", "an unknown form") /* judged by a sample of the column */                                \
     X(ISO, "iso", "ISO 8601")                                                                                \
     X(S, "s", "epoch seconds") /* like the next six, a number with or without decimals */                    \
     X(MS, "ms", "epoch milliseconds")                                                                        \
