@@ -3,6 +3,7 @@
 reproduces each. Method: the program itself, and a build whose table guarantees too much, so that a seed is
 sure to fail. The replay lines in its output are run.
 """
+import difflib
 import glob
 import json
 import os
@@ -46,7 +47,11 @@ class FuzzTest(ProgramTest):
         table = self.good("fuzz", "--guarantees")
         self.assertIn("| `guarded` | `live` |", table)
         with open(os.path.join(SOURCE, "docs", "oracles.md"), encoding="utf-8") as page:
-            self.assertIn(f"<!-- guarantees -->\n{table}<!-- /guarantees -->", page.read())
+            written = page.read().split("<!-- guarantees -->\n")[1].split("<!-- /guarantees -->")[0]
+        lines = difflib.unified_diff(written.splitlines(), table.splitlines(), "docs/oracles.md", "printed",
+                                     lineterm="", n=0)
+        if written != table:
+            self.fail("docs/oracles.md needs what `bucketlab fuzz --guarantees` prints:\n" + "\n".join(lines))
 
     def test_campaign_without_findings_says_what_it_tried(self):
         self.write("fine.yaml", FINE)

@@ -298,11 +298,15 @@ static const size_t histograms[] = {
 #define HISTOGRAM_COUNT      (sizeof histograms / sizeof *histograms)
 #define PARTITION_HISTOGRAMS 4
 
-/* Its numbers, and how they merge; those of partitions come first. */
+/* Its numbers, and how they merge. Those of partitions are replaced by those of a table's partitions. */
 enum rule { ADD, ADD_WIDE, SATURATE, LARGER };
 #define OF(rule, member)                                                                                     \
     {                                                                                                        \
-        offsetof(struct lab_tally, member), rule                                                             \
+        offsetof(struct lab_tally, member), rule, false                                                      \
+    }
+#define OF_PARTITIONS(rule, member)                                                                          \
+    {                                                                                                        \
+        offsetof(struct lab_tally, member), rule, true                                                       \
     }
 #define OF_READS(reads)                                                                                      \
     OF(ADD, reads.empties), OF(ADD, reads.incomplete), OF(ADD, reads.out_of_order), OF(ADD, reads.cut),      \
@@ -310,13 +314,14 @@ enum rule { ADD, ADD_WIDE, SATURATE, LARGER };
 static const struct {
     size_t place;
     enum rule rule;
+    bool is_of_partitions;
 } numbers[] = {
-    OF(ADD, over_limit),
-    OF(ADD, over_limit_rows),
-    OF(ADD, over_limit_bytes),
-    OF(ADD, tiny),
-    OF(ADD, placed),
-    OF(LARGER, peak_rows_per_s),
+    OF_PARTITIONS(ADD, over_limit),
+    OF_PARTITIONS(ADD, over_limit_rows),
+    OF_PARTITIONS(ADD, over_limit_bytes),
+    OF_PARTITIONS(ADD, tiny),
+    OF_PARTITIONS(ADD, placed),
+    OF_PARTITIONS(LARGER, peak_rows_per_s),
     OF(LARGER, key_most.rows),
     OF(LARGER, key_most.bytes),
     OF(SATURATE, payload_bytes),
@@ -338,8 +343,7 @@ static const struct {
     OF_READS(reads_of[1]),
     OF_READS(reads_of[2]),
 };
-#define NUMBER_COUNT      (sizeof numbers / sizeof *numbers)
-#define PARTITION_NUMBERS 6
+#define NUMBER_COUNT (sizeof numbers / sizeof *numbers)
 _Static_assert(LAB_READ_KINDS == 3, "list the tallies of all kinds of reads");
 
 static struct lab_histogram *histogram_at(const struct lab_tally *tally, size_t i)
@@ -412,8 +416,10 @@ void lab_tally_take_partitions(struct lab_tally *into, struct lab_tally *from)
         *histogram_at(into, i) = *histogram_at(from, i);
         lab_histogram_init(histogram_at(from, i));
     }
-    for (size_t i = 0; i < PARTITION_NUMBERS; i++)
-        *number_at(into, i) = *number_at(from, i);
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        if (numbers[i].is_of_partitions)
+            *number_at(into, i) = *number_at(from, i);
+    }
     into->first_over_ns = from->first_over_ns;
     memset(into->largest, 0, sizeof into->largest);
     const struct lab_slices slices = into->slices;

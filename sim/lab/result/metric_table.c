@@ -294,7 +294,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "until the batch is in hand"},
 
     {IN("Reads"), IS("reads.count", READS), .is_of_kinds = true, .absent = NO_READS,
-     .meaning = "reads that were made"},
+     .meaning =
+         "reads that were made, or their expected number where they are [computed](scenario.md#reads)"},
     {IN("Reads"), ARE("reads.partitions_per_read.*", PARTITIONS, ASKED), .is_of_kinds = true,
      .absent = NO_READ,
      .meaning =

@@ -4,10 +4,8 @@
  *     engine, mock --events--> conditions.c   what a guarantee may except, and whether anything fails now
  *                              ledger.c       an account of each key and partition --+
  *                                                                                    | the same events, and
- *     findable newest order lines no_gaps bounded filled live no_duplicates          | those of the section
- *     conserved expired available unique, restored (cluster_twin.c)  <---------------+ "what the ledger
- * finds"
- *          |
+ *     the oracles, restored (cluster_twin.c)  <--------------------------------------+ "what the ledger
+ *          |                                                                           finds"
  *          +--lab_violate()--> conditions.c: the verdict, with the conditions that excuse each violation
  *
  * An oracle is a file here with a struct cluster_observer (events.h), and a row in CLUSTER_OBSERVER_MAP: what
