@@ -668,7 +668,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
                       {"asked", asked_of(contest)}, {"candidates", candidates_of(contest)},
                       {"recommended", candidate_of(contest, &contest->entrants[contest->recommended])},
                       {"why", why}, {"growth", growth_of(contest)}, {"prices", prices_of(contest)},
-                      {"unbucketed_days_left", cli_json_number(days_left)},
+                      {"unbucketed_days_left", cli_json_number(days_left < 0 ? 0 : days_left)},
                       {"needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))},
                       {"notes", json_string(notes.buffer)}, {"margin", margins_of(contest)},
                       {"lead", lead_of(contest)});

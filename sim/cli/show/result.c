@@ -104,7 +104,7 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warni
          cli_json_words(answer->chosen == SIZE_MAX ? NULL : result->strategies[answer->chosen].label)},
         {"why", cli_json_why(answer)}, {"strategies", strategies_of(result, answer)},
         {"expect", expects_of(result)}, {"needs_buckets", json_boolean(!(days >= REPORT_ENOUGH_DAYS))},
-        {"unbucketed_days_left", cli_json_number(days)}, {"warnings", warnings});
+        {"unbucketed_days_left", cli_json_number(days < 0 ? 0 : days)}, {"warnings", warnings});
     report_answer_free(answer);
     return object;
 }
