@@ -113,7 +113,8 @@ static const char *take_name(struct schema *schema)
     if (is_end(schema))
         return "";
     schema->at++;
-    char *name = token->is_quoted ? g_strdup(token->text) : g_ascii_strdown(token->text, -1);
+    g_auto(GStrv) parts = g_strsplit(token->text, "'", -1); /* as YAML has it between single quotes */
+    char *name = token->is_quoted ? g_strjoinv("''", parts) : g_ascii_strdown(token->text, -1);
     g_ptr_array_add(schema->texts, name);
     return name;
 }
@@ -275,6 +276,11 @@ static bool read_schema(struct schema *schema, const char *wanted)
                                                     count, others->str));
     schema->at = chosen;
     schema->name = (char *)(uintptr_t)take_full_name(schema);
+    static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (schema->name[strspn(schema->name, signs)] != '\0')
+        return FAIL(schema,
+                    "the table's name '%s' has other signs than letters, digits and _; rename it in a copy",
+                    schema->name);
     if (!expect(schema, "("))
         return false;
     do {
