@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints the processor time of `tune` relative to that of one run, as the table in docs/performance.md#tune.
+"""Prints the processor time of `tune` relative to that of one run.
 With several programs, such as those of two commits, it measures them alternately. --all measures every scenario
 that has rows and limits, with the number of its own strategies; the largest ratios come first.
 
