@@ -39,10 +39,11 @@
 #define NEVER 1e-6
 
 /* A distribution of the bytes of a row on disk: atoms in ascending order, each rounded up to the largest size
- * that it stands for, so that tails are upper bounds. */
+ * that it stands for, so that tails are upper bounds; `least` is rounded down to the smallest. */
 struct sizes {
     size_t count;
     double bytes[ATOMS_MAX], weight[ATOMS_MAX], above[ATOMS_MAX]; /* above: the chance of a larger size */
+    double least[ATOMS_MAX];
     double mean;
 };
 
@@ -80,16 +81,20 @@ static double quantile(const struct sim_size *size, double u, double rest)
 }
 
 /* Atoms of equal weight up to the 99 % quantile, then 12 for each factor of ten down to 1e-25. */
-static void make_sizes(const struct lab_scenario *scenario, uint32_t stamp, struct sizes *out)
+static void make_sizes(const struct lab_scenario *scenario, uint32_t longest, uint32_t shortest,
+                       struct sizes *out)
 {
     enum { BULK = 200, TAIL = 12, DECADES = 23 };
+    const struct sim_size *size = &scenario->workload.row_bytes;
     double before = 1;
     *out = (struct sizes){.count = 0};
     for (size_t i = 0; i < BULK + TAIL * DECADES; i++) {
         const double rest =
             i < BULK ? 1 - 0.99 * (double)(i + 1) / BULK : 0.01 * pow(10, -(double)(i + 1 - BULK) / TAIL);
-        const double payload = fmin(ceil(quantile(&scenario->workload.row_bytes, 1 - rest, rest)), 0x1p40);
-        out->bytes[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(payload, 1), stamp);
+        const double payload = fmin(ceil(quantile(size, 1 - rest, rest)), 0x1p40),
+                     least = fmin(floor(quantile(size, 1 - before, before)), 0x1p40);
+        out->bytes[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(payload, 1), longest);
+        out->least[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(least, 1), shortest);
         out->weight[i] = before - rest;
         out->above[i] = before = rest;
         out->mean += out->weight[i] * out->bytes[i];
@@ -178,6 +183,26 @@ static double bytes_tail(const struct sizes *sizes, const struct number *number,
         const double large = number->mean * sizes->above[last];
         if (large < best)
             best = fmin(best, large + exp(exponent(sizes, last, number, room)));
+    }
+    return best;
+}
+
+/* A lower bound of it: Cantelli's inequality for sizes that are rounded down, and cut where it says most. */
+static double bytes_tail_least(const struct sizes *sizes, const struct number *number, double room)
+{
+    const double rows = number->mean,
+                 variance = number->kind == FIXED ? 0 : rows * (1 - number->p) / number->p;
+    double sum = 0, squares = 0, best = 0;
+    for (size_t i = 0; i < sizes->count; i++) {
+        const double least = sizes->least[i];
+        sum += sizes->weight[i] * least;
+        squares += sizes->weight[i] * least * least;
+        const double mean = sum + sizes->above[i] * least, square = squares + sizes->above[i] * least * least,
+                     over = rows * mean - room;
+        if (over > 0)
+            best =
+                fmax(best, over * over /
+                               (over * over + rows * fmax(0, square - mean * mean) + variance * mean * mean));
     }
     return best;
 }
@@ -398,8 +423,11 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
         return false;
     }
     *mean = number.mean;
-    if (task->has_sizes)
+    if (task->has_sizes) {
         tail->most = fmin(1, tail->most + bytes_tail(&task->sizes, &number, task->room));
+        tail->least = fmax(tail->least, bytes_tail_least(&task->sizes, &number,
+                                                         (double)task->scenario->limits.partition_bytes));
+    }
     /* A tail that a double cannot hold is not 0. */
     if (strategy->kind != BK_KIND_COUNT || task->has_sizes)
         tail->most = fmax(tail->most, DBL_MIN);
@@ -460,7 +488,7 @@ static bool set_limits(struct task *task)
         return true;
     }
     task->has_sizes = true;
-    make_sizes(scenario, longest, &task->sizes);
+    make_sizes(scenario, longest, shortest, &task->sizes);
     return true;
 }
 
@@ -512,8 +540,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
                           scenario->workload.backfill_before_ns == 0;
     if (full_partition(&task, &mean, &tail)) {
         if (strategy->max_age_ns == 0 && scenario->row_ttl_ns == 0)
-            out->expected_full =
-                fmax(tail.least, task.has_sizes && mean * task.sizes.mean > task.room ? 0.5 : 0);
+            out->expected_full = tail.least;
         if (!has_limits)
             return;
         /* By Wald's identity at least (n - limit) / mean partitions of a key with n rows begin early enough
