@@ -215,8 +215,10 @@ static void take_increments(struct lab_lane *lane, struct lab_entry *open, struc
     lane->tally->counter_increments += count;
     if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
-    if (lane->expected != NULL && lane->expected->is_followed && rows > 0)
-        lab_expect_follow(lane, &(struct lab_row_times[]){times_of(rest)}[0], rows);
+    if (lane->expected != NULL && lane->expected->is_followed && rows > 0) {
+        const struct lab_row_times times = times_of(rest);
+        lab_expect_follow(lane, &times, rows);
+    }
     rest->after += rows;
     rest->rows -= rows;
 }
