@@ -36,6 +36,7 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->regime = 0;
     lane->is_unordered = false;
     lane->ended_count = 0;
+    lane->in_range_count = 0;
     if (lane->empties != NULL)
         lane->empties->count = 0;
 }

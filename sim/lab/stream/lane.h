@@ -130,13 +130,14 @@ struct lab_lane {
     /* For a strategy whose settings change. */
     struct bk_history_state history;
     uint32_t regime;
-    bool is_unordered;             /* rows do not come in the order of their times */
-    struct bk_placement window;    /* BK_KIND_TIME: the last one that was asked for */
-    struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
-    uint64_t *in_range;            /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
-    size_t in_range_count;         /* of the last */
-    struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
-    size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
+    bool is_unordered;                    /* rows do not come in the order of their times */
+    struct bk_placement window;           /* BK_KIND_TIME: the last one that was asked for */
+    struct bk_empties *empties;           /* empty windows that readers remember; NULL: none */
+    uint64_t *in_range;                   /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
+    size_t in_range_count;                /* of the last */
+    uint64_t counted_from, counted_until; /* the rows that are counted there */
+    struct lab_expected *expected;        /* with lab_reads.are_expected; else NULL */
+    size_t firing_place;                  /* in the batch's rows that fire: those before it were passed */
 };
 
 struct lab_lane_settings {

@@ -203,30 +203,48 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
     bk_read_found(&reading->reader, rows);
 }
 
-/* Counts the live rows of the range in each cell. */
+static void count_rows(struct reading *reading, uint64_t from, uint64_t until, uint64_t change)
+{
+    struct lab_lane *lane = reading->lane;
+    const struct lab_horizon *horizon = lane->horizon;
+    for (uint64_t row = from; row < until; row++) {
+        uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
+        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, lane->settings->strategy->of.hash.buckets);
+        lane->in_range[lab_cell_at(&lane->book, bucket) - lane->book.items] += change;
+    }
+}
+
+/* Counts the live rows of the range in each cell. Where the rows of the read before are still known, only
+ * those that have left the range since and those that have come into it are counted. */
 static bool count_range(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
-    const struct lab_horizon *horizon = reading->lane->horizon;
-    if (lane->in_range_count != lane->book.capacity) {
+    const struct lab_horizon *horizon = lane->horizon;
+    const uint64_t from = reading->row_from > reading->live_from ? reading->row_from : reading->live_from,
+                   until = reading->row_until > from ? reading->row_until : from;
+    const bool is_new = lane->in_range_count != lane->book.capacity;
+    if (is_new) {
         free(lane->in_range);
         lane->in_range = calloc(lane->book.capacity, sizeof *lane->in_range);
         lane->in_range_count = lane->in_range == NULL ? 0 : lane->book.capacity;
         if (lane->in_range == NULL)
             return false;
     }
-    uint64_t first = reading->row_from > reading->live_from ? reading->row_from : reading->live_from;
-    for (uint64_t row = first; row < reading->row_until; row++) {
-        uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
-        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->lane->settings->strategy->of.hash.buckets);
-        lane->in_range[lab_cell_at(&lane->book, bucket) - lane->book.items]++;
+    if (is_new || from < lane->counted_from || from > lane->counted_until || until < lane->counted_until ||
+        horizon->end_row - lane->counted_from > horizon->end) {
+        if (lane->in_range != NULL)
+            memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
+        lane->counted_from = lane->counted_until = from;
     }
+    count_rows(reading, lane->counted_from, from, UINT64_MAX); /* one less */
+    count_rows(reading, lane->counted_until, until, 1);
+    lane->counted_from = from;
+    lane->counted_until = until;
     return true;
 }
 
 static bool read_hash(struct reading *reading)
 {
-    struct lab_lane *lane = reading->lane;
     struct bk_read_step step;
     if (is_counted(reading) && !count_range(reading))
         return false;
@@ -234,8 +252,6 @@ static bool read_hash(struct reading *reading)
         answer_cells(reading, &step);
     reading->done.is_early =
         reading->reader.order == BK_ORDER_NONE && reading->reader.next >= reading->reader.floor;
-    if (lane->in_range != NULL)
-        memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
     return true;
 }
 
