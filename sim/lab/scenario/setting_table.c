@@ -199,7 +199,7 @@ const struct lab_setting lab_setting_table[] = {
     /* observed */
     {"file", "file", OBSERVED, LAB_SETTING_TEXT, PLACE(observed_file), .required = LAB_OF_STRATEGY,
      FROM(0, 4096), .range = "the name of a file",
-     .meaning = "the file, plain or gzip; relative to the scenario's folder"},
+     .meaning = "the file, plain or compressed; relative to the scenario's folder"},
     {"format", "format", OBSERVED, LAB_SETTING_CHOICE, PLACE(observed), .words = formats,
      .standard_text = "`auto`", .meaning = "which tool wrote it; `auto`: detected from its contents"},
     {"table", "table", OBSERVED, LAB_SETTING_TEXT, PLACE(observed_table), FROM(0, 256),
