@@ -20,6 +20,10 @@ bool cli_file_fail(int code, const char *path, struct sim_error *error)
 {
     const bool is_name =
         code == EISDIR || code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
+    if (code == EEXIST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: already exists, and was not changed; choose another name, or remove it first",
+                        path);
     return sim_fail(error, is_name ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
                     strerror(code),
                     code == EISDIR ? "name a file in it"
@@ -43,10 +47,10 @@ bool cli_file_check(const char *name, const char *path, struct sim_error *error)
            cli_file_fail(errno, path, error);
 }
 
-bool cli_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
+static bool write_file(const char *path, bool is_new, const void *text, size_t size, struct sim_error *error)
 {
     struct report_partial output;
-    int code = report_partial_open(&output, path, false);
+    int code = report_partial_open(&output, path, is_new);
     if (code != 0)
         return cli_file_fail(code, path, error);
     code = report_partial_write(&output, text, size);
@@ -54,6 +58,16 @@ bool cli_file_write(const char *path, const char *text, size_t size, struct sim_
     int ended = report_partial_end(&output, code == 0);
     code = code != 0 ? code : ended;
     return code == 0 || cli_file_fail(code, path, error);
+}
+
+bool cli_file_write(const char *path, const void *text, size_t size, struct sim_error *error)
+{
+    return write_file(path, false, text, size, error);
+}
+
+bool cli_file_create(const char *path, const void *text, size_t size, struct sim_error *error)
+{
+    return write_file(path, true, text, size, error);
 }
 
 FILE *cli_memory_open(char **text, size_t *size)

@@ -377,9 +377,9 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
 /* The figure by which a setting misses a demand, shares in percent; NaN if it has none. */
 static double missed_by(const struct tune_entrant *entrant)
 {
-    return entrant->status == TUNE_NOT_JUDGED     ? 100 * tune_mean_of(entrant, TUNE_OVER)
-           : entrant->failed == TUNE_IN_LIMITS    ? 100 * tune_mean_of(entrant, TUNE_OVER)
-           : entrant->failed == TUNE_NOT_TINY     ? 100 * tune_mean_of(entrant, TUNE_TINY)
+    if (entrant->status == TUNE_NOT_JUDGED || entrant->failed == TUNE_IN_LIMITS)
+        return 100 * tune_mean_of(entrant, TUNE_OVER);
+    return entrant->failed == TUNE_NOT_TINY       ? 100 * tune_mean_of(entrant, TUNE_TINY)
            : entrant->failed == TUNE_FEW_PER_READ ? ceil(tune_mean_of(entrant, TUNE_PER_READ_P99))
            : entrant->failed == TUNE_AVAILABLE    ? 100 * tune_worst_of(entrant).refused
                                                   : (double)NAN;

@@ -4,13 +4,11 @@
  * first column of its partition key that is not named like a bucket, and the last clustering column tells its
  * rows apart. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base.h"
-#include "reports/output.h"
 #include "starter.h"
 
 struct token {
@@ -498,17 +496,11 @@ static char *scenario_of(const char *path, const char *wanted, struct sim_error 
                              "keys: {count: 1000, popularity: {zipf: 1}} # a guess\n"
                              "arrivals: {rate: 10/s} # a guess: the mean of all keys together\n");
         is_fine = put_table(&schema, out);
-        g_string_append(out, "reads:\n"
-                             "  latest: {rows: 50, rate: 1/s} # a guess: the newest rows of a key\n"
-                             "limits: # what is too much, and too little, in your view\n"
-                             "  partition_rows: 100000\n"
-                             "  partition_bytes: 100MB\n"
-                             "  tiny_rows: 24\n"
-                             "strategies: # tune tries other numbers too\n"
-                             "  - unbucketed: {}\n"
-                             "  - time: {window: 10d}\n"
-                             "  - probabilistic: {bits: 9, threshold: 40}\n"
-                             "  - hash: {buckets: 16}\n");
+        g_string_append(
+            out, "reads:\n"
+                 "  latest: {rows: 50, rate: 1/s} # a guess: the newest rows of a key\n" CLI_SCENARIO_LIMITS
+                 "  - probabilistic: {bits: 9, threshold: 40}\n"
+                 "  - hash: {buckets: 16}\n");
     }
     for (guint i = 0; i < schema.tokens->len; i++)
         g_free(g_array_index(schema.tokens, struct token, i).text);
@@ -532,23 +524,6 @@ static bool ends_in_yaml(const char *name)
     return dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static bool write_scenario(const char *path, const void *text, size_t size, struct sim_error *error)
-{
-    struct report_partial output;
-    int code = report_partial_open(&output, path, true);
-    if (code == EEXIST)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: already exists, and was not changed; choose another name, or remove it first",
-                        path);
-    if (code != 0)
-        return cli_file_fail(code, path, error);
-    code = report_partial_write(&output, text, size);
-    code = code != 0 ? code : report_partial_sync(&output);
-    int ended = report_partial_end(&output, code == 0);
-    code = code != 0 ? code : ended;
-    return code == 0 || cli_file_fail(code, path, error);
-}
-
 static bool init(const struct cli_args *args, struct sim_error *error)
 {
     const char *name = args->count > 0 ? cli_argument(args, 0) : "scenario";
@@ -561,8 +536,8 @@ static bool init(const struct cli_args *args, struct sim_error *error)
     *strrchr(base, '.') = '\0';
     if (schema != NULL && (text = scenario_of(schema, base, error)) == NULL)
         return false;
-    if (!(schema != NULL ? write_scenario(path, text, strlen(text), error)
-                         : write_scenario(path, cli_starter, cli_starter_size, error)))
+    if (!(schema != NULL ? cli_file_create(path, text, strlen(text), error)
+                         : cli_file_create(path, cli_starter, cli_starter_size, error)))
         return false;
     if (!args->is_quiet) {
         printf("wrote ");

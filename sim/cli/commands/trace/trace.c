@@ -354,14 +354,8 @@ static bool write_scenario(const struct cli_args *args, const struct trace_summa
         "#   docs/scenario.md           every field, and what it takes\n"
         "%s%s"
         "reads:\n"
-        "  latest: {rows: 50, rate: %.3f/h} # a guess: the newest 50 rows of a key, once for %d rows\n"
-        "limits: # what is too much, and too little, in your view\n"
-        "  partition_rows: 100000\n"
-        "  partition_bytes: 100MB\n"
-        "  tiny_rows: 24\n"
-        "strategies: # tune tries other numbers too\n"
-        "  - unbucketed: {}\n"
-        "  - time: {window: 10d}\n"
+        "  latest: {rows: 50, rate: %.3f/h} # a guess: the newest 50 rows of a key, once for %d "
+        "rows\n" CLI_SCENARIO_LIMITS
         "  - count: {rows: 20480, counter: counter} # external, if rows already carry a gapless number\n"
         "  - probabilistic: {bits: 9, threshold: 40}\n"
         "  - hash: {buckets: 16}\n";

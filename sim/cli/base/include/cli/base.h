@@ -290,7 +290,18 @@ bool cli_file_fail(int code, const char *path, struct sim_error *error);
 /* Checks, before anything is run, that the file of the option --NAME can be written; path may be NULL.
  * Whether it would overwrite an input is checked below. */
 bool cli_file_check(const char *name, const char *path, struct sim_error *error);
-bool cli_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
+bool cli_file_write(const char *path, const void *text, size_t size, struct sim_error *error);
+/* The same; fails when the file exists. */
+bool cli_file_create(const char *path, const void *text, size_t size, struct sim_error *error);
+/* The limits and the first strategies of a scenario that a command writes. */
+#define CLI_SCENARIO_LIMITS                                                                                  \
+    "limits: # what is too much, and too little, in your view\n"                                             \
+    "  partition_rows: 100000\n"                                                                             \
+    "  partition_bytes: 100MB\n"                                                                             \
+    "  tiny_rows: 24\n"                                                                                      \
+    "strategies: # tune tries other numbers too\n"                                                           \
+    "  - unbucketed: {}\n"                                                                                   \
+    "  - time: {window: 10d}\n"
 
 /* A stream into memory, whose text, which the caller must free, is there when it is closed. */
 FILE *cli_memory_open(char **text, size_t *size);
