@@ -220,6 +220,11 @@ const char *wl_trace_text(struct wl_trace *trace)
     return trace->text;
 }
 
+bool wl_trace_has_epochs(const struct wl_trace *trace)
+{
+    return trace->table.time >= WL_TIME_S && trace->table.time <= WL_TIME_NS;
+}
+
 bool wl_trace_has_counts(const struct wl_trace *trace)
 {
     return trace->has_counts;

@@ -439,6 +439,8 @@ class TraceTest(ProgramTest):
         for rows in ("1767225600,a,1", "15012024,a,1", "2024015,a,1"):  # seconds, a day first, the day of the year
             self.write("rows.csv", f"timestamp_ms,key,bytes\n{rows}\n")
             self.assertIn("the first row is in the seventies", self.run_program("trace", "rows.csv")[2])
+        self.write("rows.csv", "time,key,bytes\n1975-01-01T00:00:00Z,a,1\n")
+        self.assertNotIn("warning", self.run_program("trace", "rows.csv")[2])
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.assertNotIn("warning", self.run_program("trace", "rows.csv", "--set", "trace.time=s")[2])
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))

@@ -327,7 +327,8 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
         int64_t first_ns = wl_trace_first_ns(trace);
         if (!wl_trace_is_plain(trace))
             cli_print_notice(stream, "note", "%s: read as %s", path, wl_trace_text(trace));
-        if (given->time == WL_TIME_AUTO && first_ns >= 0 && first_ns < PLAUSIBLE_FROM) {
+        if (given->time == WL_TIME_AUTO && wl_trace_has_epochs(trace) && first_ns >= 0 &&
+            first_ns < PLAUSIBLE_FROM) {
             sim_time_format(first_ns, first);
             cli_print_notice(
                 stream, "warning",

@@ -605,11 +605,12 @@ static bool fuzz(struct job *job, struct sim_error *error)
     end_early(job);
     if (!use_baseline(job, error))
         return false;
-    if (args->is_json)
+    if (args->is_json) {
         cli_json_print(as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)));
-    else
-        print(campaign, job->replay, job->rest, &job->finding);
-    if (!args->is_json && job->baseline.worse != NULL)
+        return conclude(job, error);
+    }
+    print(campaign, job->replay, job->rest, &job->finding);
+    if (job->baseline.worse != NULL)
         cli_fuzz_baseline_print(&job->baseline);
     return conclude(job, error);
 }

@@ -151,11 +151,14 @@ bool wl_trace_has_sizes(const struct wl_trace *trace);
 /* Whether the trace is in the plain form; and a description of how the file is read, for display, which is
  * complete once a row was read. The text is valid until the next call. */
 bool wl_trace_is_plain(const struct wl_trace *trace);
+#define WL_TRACE_TEXT_SIZE 512
+const char *wl_trace_text(struct wl_trace *trace);
+/* Whether times are numbers of seconds, milliseconds, microseconds or nanoseconds; valid once a row was
+ * read. */
+bool wl_trace_has_epochs(const struct wl_trace *trace);
 /* A table of the file's columns, their first values and how each is understood, and the fields of a scenario
  * that say so. The caller must free the text; NULL on failure. */
 char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error);
-#define WL_TRACE_TEXT_SIZE 512
-const char *wl_trace_text(struct wl_trace *trace);
 /* A message about rows that are not in order of time has this cure. */
 #define WL_TRACE_SORT_IT "add sort: true under trace"
 /* Whether the lines have counts of rows. */
