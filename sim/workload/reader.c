@@ -105,9 +105,9 @@ static void consume(struct trace_source *source, size_t bytes)
 }
 
 /* The decoders. `begin` prepares for a member, `run` decodes some bytes from the source to *out, and `end`
- * frees what `begin` allocated. */
+ * frees what `begin` allocated. `run` may set the source's `cure` before STEP_DAMAGED. */
 
-enum step { STEP_MORE, STEP_END, STEP_MEMORY, STEP_DAMAGED, STEP_WINDOW };
+enum step { STEP_MORE, STEP_END, STEP_MEMORY, STEP_DAMAGED };
 
 struct room {
     char *at;
@@ -176,10 +176,9 @@ static enum step run_zstd(struct trace_source *source, struct room *out)
     size_t left = ZSTD_decompressStream(source->decoder->zstd, &to, &from);
     consume(source, from.pos);
     *out = (struct room){out->at + to.pos, out->left - to.pos};
-    if (ZSTD_isError(left))
-        return ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge ? STEP_WINDOW
-                                                                                   : STEP_DAMAGED;
-    return left == 0 ? STEP_END : STEP_MORE;
+    if (ZSTD_isError(left) && ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+        source->cure = "with a window above 128 MiB; pack it again without --long=N";
+    return ZSTD_isError(left) ? STEP_DAMAGED : left == 0 ? STEP_END : STEP_MORE;
 }
 
 static void end_zstd(union decoder *decoder)
@@ -220,10 +219,11 @@ static enum step run_xz(struct trace_source *source, struct room *out)
     ENTER(stream, uint8_t);
     lzma_ret result = lzma_code(stream, LZMA_RUN);
     LEAVE(stream);
+    if (result == LZMA_MEMLIMIT_ERROR)
+        source->cure = "with a dictionary above 128 MiB; pack it again with xz -9";
     return result == LZMA_OK || result == LZMA_BUF_ERROR ? STEP_MORE
            : result == LZMA_STREAM_END                   ? STEP_END
            : result == LZMA_MEM_ERROR                    ? STEP_MEMORY
-           : result == LZMA_MEMLIMIT_ERROR               ? STEP_WINDOW
                                                          : STEP_DAMAGED;
 }
 
@@ -438,7 +438,6 @@ static bool next_member(struct trace_source *source)
  * more. */
 static bool decode_some(struct trace_source *source, struct room *out)
 {
-    static const char damaged[] = "is damaged; copy or make it again";
     if (!source->is_in_member && !next_member(source))
         return false;
     if (!need(source, 1))
@@ -452,10 +451,8 @@ static bool decode_some(struct trace_source *source, struct room *out)
     case STEP_MEMORY:
         return fail(source, TRACE_SOURCE_MEMORY, NULL);
     case STEP_DAMAGED:
-        return fail(source, TRACE_SOURCE_DAMAGED, damaged);
-    case STEP_WINDOW:
         return fail(source, TRACE_SOURCE_DAMAGED,
-                    "with a window above 128 MiB; pack it again without --long=N");
+                    source->cure != NULL ? source->cure : "is damaged; copy or make it again");
     case STEP_MORE:
         break;
     }
