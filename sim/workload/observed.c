@@ -15,6 +15,7 @@
 
 /* Cassandra's sizes are Java longs. The largest one, printed as a double, is 2^63. */
 #define OBSERVED_SIZE_MAX   (UINT64_C(1) << 63)
+#define COUNT(array)        (sizeof(array) / sizeof *(array))
 #define OBSERVED_TABLES_MAX 8 /* the most tables that an error message lists */
 
 struct observed_file {
@@ -123,7 +124,7 @@ static bool observed_is_prompt(struct trace_span line)
     static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
     line = trace_trim(line.begin, line.end);
     for (const char *at = line.begin; at < line.end; at++) {
-        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        for (size_t i = 0; i < COUNT(commands); i++) {
             if (observed_begins((struct trace_span){at, line.end}, commands[i]))
                 return true;
         }
@@ -162,7 +163,7 @@ static const char *const row_names[] = {"50%", "75%", "95%", "98%", "99%", "Min"
 static const enum wl_observed_point row_points[] = {WL_OBSERVED_P50, WL_OBSERVED_P75, WL_OBSERVED_P95,
                                                     WL_OBSERVED_P98, WL_OBSERVED_P99, WL_OBSERVED_MIN,
                                                     WL_OBSERVED_MAX};
-#define HISTOGRAM_ROWS (sizeof row_names / sizeof *row_names)
+#define HISTOGRAM_ROWS COUNT(row_names)
 
 static bool title_of(struct trace_span line, char *name, size_t size, size_t *length)
 {
@@ -483,7 +484,7 @@ static bool take_figure(struct figures *figures, struct trace_span line)
         return begin_table(figures, name, size);
     if (observed_begins(line, "SSTable: ") && figures->file->tables.count == 0)
         return begin_table(figures, "", 0);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < COUNT(tables); i++) {
         struct trace_span rest = line;
         if (take(&rest, tables[i])) {
             rest = trace_trim(rest.begin, rest.end);
@@ -498,7 +499,7 @@ static bool take_figure(struct figures *figures, struct trace_span line)
         snprintf(figures->keyspace, sizeof figures->keyspace, "%.*s", (int)(rest.end - rest.begin),
                  rest.begin);
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT(largest); i++) {
         struct trace_span rest = line;
         if (!take(&rest, largest[i]))
             continue;
@@ -506,7 +507,7 @@ static bool take_figure(struct figures *figures, struct trace_span line)
             return false;
         figures->largest = figures->is_wanted ? bytes : figures->largest;
     }
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+    for (size_t i = 0; i < COUNT(headings); i++) {
         if (observed_begins(line, headings[i].begin)) {
             figures->column = headings[i].column;
             return true;
@@ -560,7 +561,6 @@ static bool observed_figures_read(struct observed_file *file, struct trace_span 
  * first quote after which the other columns follow. */
 
 #define COLUMNS_MAX    64
-#define COUNT(array)   (sizeof(array) / sizeof *(array))
 #define LOG_WRITING    "Writing large partition "
 #define LOG_COMPACTING "Compacting large "
 #define TABLE_SIZE_MAX 512
@@ -688,9 +688,9 @@ static enum column column_of(struct trace_span field)
 static bool is_plain(struct trace_span field)
 {
     size_t i = 0;
-    while (i < sizeof plain_names / sizeof *plain_names && !is_named(field, plain_names[i]))
+    while (i < COUNT(plain_names) && !is_named(field, plain_names[i]))
         i++;
-    return i < sizeof plain_names / sizeof *plain_names;
+    return i < COUNT(plain_names);
 }
 
 static bool find_columns(struct csv *csv)
@@ -796,7 +796,7 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     static const enum column parts[] = {KEYSPACE, TABLE, INDEX};
     char name[TABLE_SIZE_MAX];
     size_t used = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT(parts); i++) {
         struct trace_span part = field_of(csv, parts[i]);
         size_t size = (size_t)(part.end - part.begin);
         if (size == 0)
@@ -835,7 +835,7 @@ static struct trace_span place_of(const struct csv *csv)
 static bool check_place(struct csv *csv)
 {
     static const enum column columns[] = {SNAPSHOT, BACKUP, COLUMNS};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (size_t i = 0; i < COUNT(columns); i++) {
         struct trace_span text = columns[i] == COLUMNS ? place_of(csv) : field_of(csv, columns[i]);
         uint32_t index;
         size_t size;
@@ -961,7 +961,7 @@ static bool take_named(void *target, struct trace_span name, struct trace_span f
     return true;
 }
 
-/* Sets the fields from a line; *is_row is false when it names no partition. */
+/* Sets the fields, and which of them there are, from a line; *is_row is false when it names no partition. */
 static bool read_form(struct csv *csv, struct trace_span line, bool *is_row)
 {
     struct trace_span words[3];
@@ -977,32 +977,28 @@ static bool read_form(struct csv *csv, struct trace_span line, bool *is_row)
         csv->all += trace_whole(words[1], &count) ? count : 0;
         return true;
     }
-    for (; i < sizeof line_forms / sizeof *line_forms && !*is_row; i++) {
-        for (enum column column = 0; column < COLUMNS; column++) {
-            csv->fields[column] = (struct trace_span){NULL, NULL};
-            csv->places[column] = (int)column;
-        }
+    for (; i < COUNT(line_forms) && !*is_row; i++) {
+        memset(csv->fields, 0, COLUMNS * sizeof *csv->fields);
         *is_row = csv_split_line(line_forms[i], line.begin, line.end, take_named, csv);
     }
     if (!*is_row)
         return true;
-    csv->is_log = i > 2;
-    csv->places[DIRECTORY] = csv->places[SNAPSHOT] = csv->places[BACKUP] = csv->places[INDEX] = -1;
+    csv->is_log = csv->fields[KEY_BINARY].begin == NULL;
     csv->column_count = COLUMNS;
     if (csv->is_log) {
-        csv->places[KEY_BINARY] = csv->places[ROWS] = -1;
         if (csv->fields[KEY].begin == csv->fields[KEY].end)
             csv->fields[KEY] = csv->fields[GENERATION];
         csv->file->out->format = WL_OBSERVED_LARGEST;
-        return true;
+    } else {
+        const size_t point = strcspn(csv->title, "."), table = strcspn(csv->title + point, "- ");
+        const bool is_named = csv->title[point] == '.';
+        csv->fields[GENERATION] = (struct trace_span){csv->title, csv->title + strlen(csv->title)};
+        csv->fields[KEYSPACE] = (struct trace_span){csv->title, csv->title + (is_named ? point : 0)};
+        csv->fields[TABLE] =
+            (struct trace_span){csv->title + point + is_named, csv->title + point + (is_named ? table : 0)};
     }
-    const size_t point = strcspn(csv->title, "."), table = strcspn(csv->title + point, "- ");
-    const bool is_named = csv->title[point] == '.';
-    csv->fields[GENERATION] = (struct trace_span){csv->title, csv->title + strlen(csv->title)};
-    csv->fields[KEYSPACE] = (struct trace_span){csv->title, csv->title + (is_named ? point : 0)};
-    csv->fields[TABLE] =
-        (struct trace_span){csv->title + point + is_named, csv->title + point + (is_named ? table : 0)};
-    csv->places[ROWS] = csv->fields[ROWS].begin == NULL ? -1 : (int)ROWS;
+    for (enum column column = 0; column < COLUMNS; column++)
+        csv->places[column] = csv->fields[column].begin == NULL ? -1 : (int)column;
     return true;
 }
 
@@ -1034,42 +1030,45 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
     return true;
 }
 
+/* Splits a line below a header; *is_row is false between the rows of cqlsh and after them, where it prints a
+ * rule, empty lines, "(2 rows)", "---MORE---", and its prompt. */
+static bool read_columns(struct csv *csv, struct trace_span line, bool *is_row)
+{
+    struct observed_file *file = csv->file;
+    size_t size = (size_t)(line.end - line.begin),
+           header_size = (size_t)(csv->header.end - csv->header.begin);
+    *is_row = csv->delimiter != '|' || memchr(line.begin, '|', size) != NULL;
+    if (!*is_row)
+        return true;
+    if (size == 0)
+        return FAIL(file, "empty line; remove it");
+    if (size == header_size && memcmp(line.begin, csv->header.begin, size) == 0)
+        return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
+                          "one node, because replicas hold the same partitions");
+    return split_line(csv, line);
+}
+
+/* A log's line has a size with a unit, as sstablepartitions prints it without --csv. */
 static bool read_line(struct csv *csv, struct trace_span line)
 {
     struct observed_file *file = csv->file;
-    size_t header_size = (size_t)(csv->header.end - csv->header.begin);
+    const bool is_form = csv->delimiter == '\0';
     uint64_t bytes, rows = 0;
     bool is_wanted, is_row;
-    if (csv->delimiter == '\0') {
-        if (!read_form(csv, line, &is_row))
-            return false;
-        if (!is_row)
-            return true;
-        if (!check_table(csv, &is_wanted))
-            return false;
-        return !is_wanted ||
-               (read_amount(file, field_of(csv, SIZE), &bytes) &&
-                (csv->places[ROWS] < 0 || observed_whole(file, "rows", field_of(csv, ROWS), &rows)) &&
-                (bytes > 0 || FAIL(file, "size is 0, and a partition takes at least a byte")) &&
-                add_piece(csv, bytes, rows));
-    }
-    /* Between rows and after them cqlsh prints a rule, empty lines, "(2 rows)", "---MORE---", and its prompt.
-     */
-    if (memchr(line.begin, csv->delimiter, (size_t)(line.end - line.begin)) == NULL && csv->delimiter == '|')
+    if (!(is_form ? read_form : read_columns)(csv, line, &is_row))
+        return false;
+    if (!is_row)
         return true;
-    if (line.begin == line.end)
-        return FAIL(file, "empty line; remove it");
-    if ((size_t)(line.end - line.begin) == header_size &&
-        memcmp(line.begin, csv->header.begin, header_size) == 0)
-        return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
-                          "one node, because replicas hold the same partitions");
-    if (!split_line(csv, line) || !check_table(csv, &is_wanted))
+    if (!check_table(csv, &is_wanted))
         return false;
     if (!is_wanted)
         return true;
-    if (!check_place(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
+    struct trace_span size = field_of(csv, SIZE);
+    if (!check_place(csv) ||
+        !(is_form ? read_amount(file, size, &bytes) : observed_whole(file, "size", size, &bytes)))
         return false;
-    if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
+    if (csv->places[ROWS] >= 0 &&
+        !observed_whole(file, is_form ? "rows" : "rowCount", field_of(csv, ROWS), &rows))
         return false;
     if (bytes == 0)
         return FAIL(file, "size is 0, and a partition takes at least a byte; check the line");
@@ -1102,8 +1101,7 @@ static bool read_lines(struct csv *csv)
 static bool observed_partitions_read(struct observed_file *file, bool is_form, struct trace_span header)
 {
     struct csv csv = {.file = file};
-    bool is_fine =
-        is_form ? read_line(&csv, header) && read_lines(&csv) : read_header(&csv, header) && read_lines(&csv);
+    bool is_fine = (is_form ? read_line : read_header)(&csv, header) && read_lines(&csv);
     trace_keys_free(&csv.keys);
     trace_keys_free(&csv.sstables);
     free(csv.sstable_of);
@@ -1144,7 +1142,7 @@ static bool check_foreign(struct observed_file *file, struct trace_span line)
         {"{", "JSON"},
         {"[", "JSON"},
     };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         if (observed_begins(line, others[i].begin))
             return FAIL(file,
                         "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
