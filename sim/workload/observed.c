@@ -658,11 +658,6 @@ static void unquote(struct trace_span *field)
     field->end -= is_quoted;
 }
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 static bool is_named(struct trace_span field, const char *name)
 {
     for (const char *at = field.begin;; at++, name++) {
@@ -671,7 +666,7 @@ static bool is_named(struct trace_span field, const char *name)
         name += *name == '_';
         if (at == field.end || *name == '\0')
             return at == field.end && *name == '\0';
-        if (lower(*at) != lower(*name))
+        if (trace_lower(*at) != trace_lower(*name))
             return false;
     }
 }

@@ -41,12 +41,10 @@ static bool end_field(struct parse *parse, struct sim_error *error)
     return true;
 }
 
-/* The fields stand one after the other in the buffer, which has its final place now. */
-static void set_fields(const struct wl_csv *csv, struct wl_csv_record *out)
+void csv_set_fields(const char *bytes, struct wl_csv_record *out)
 {
-    const char *at = csv->fields.bytes;
-    for (size_t i = 0; i < out->count; at += out->sizes[i++] + 1)
-        out->fields[i] = at;
+    for (size_t i = 0; i < out->count; bytes += out->sizes[i++] + 1)
+        out->fields[i] = bytes;
 }
 
 static bool is_escape(const struct csv_dialect *dialect, const char *line, size_t size, size_t at)
@@ -308,7 +306,7 @@ bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_er
         if (!end_field(&parse, error))
             return false;
     }
-    set_fields(csv, out);
+    csv_set_fields(csv->fields.bytes, out);
     return true;
 }
 
@@ -352,7 +350,7 @@ bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error
     if (line == NULL)
         return true;
     bool ok = read_record(&parse, line, size, error);
-    set_fields(csv, out);
+    csv_set_fields(csv->fields.bytes, out); /* the buffer has its final place now */
     return ok;
 }
 

@@ -32,6 +32,11 @@ struct trace_span {
 bool trace_whole(struct trace_span span, uint64_t *out);
 /* Without the blanks on both sides. */
 struct trace_span trace_trim(const char *begin, const char *end);
+/* In lower case, in every locale. */
+static inline char trace_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
 
 /* The decompressed bytes of a file: plain, or gzip (RFC 1952), zstd (RFC 8878), bzip2, xz, lz4, or a zip
  * archive of one file; UTF-16 as UTF-8. A compressed file may have several members or frames in sequence. Any
@@ -135,6 +140,8 @@ struct wl_csv {
     char *path;               /* NULL: the caller has it */
 };
 
+/* Sets the fields of a record by their sizes. They stand one after the other in `bytes`. */
+void csv_set_fields(const char *bytes, struct wl_csv_record *out);
 /* Detects the dialect from the file's first bytes: a pasted table by its rule; otherwise the delimiter that
  * occurs most often in the first line, unless it is given, and the escape of quotes under which more records
  * are whole. */

@@ -262,34 +262,29 @@ struct column {
                        in the range of times since 1970, or digits of dates; 3 ISO 8601 */
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_letter(char c)
 {
-    return lower(c) >= 'a' && lower(c) <= 'z';
+    return trace_lower(c) >= 'a' && trace_lower(c) <= 'z';
 }
 
 static bool is_word_at(const char *name, const char *word)
 {
     size_t size = strlen(word);
     for (size_t i = 0; i < size; i++) {
-        if (lower(name[i]) != word[i])
+        if (trace_lower(name[i]) != word[i])
             return false;
     }
     return size >= PREFIX_LETTERS || !is_letter(name[size]) ||
-           (lower(name[size - 1]) == name[size - 1] && lower(name[size]) != name[size]);
+           (trace_lower(name[size - 1]) == name[size - 1] && trace_lower(name[size]) != name[size]);
 }
 
 /* Whether a name has one of these words: "Measured At", "measured_at" and "measuredAt" have the word "at". */
 static bool has_word(const char *name, const char *const *words, size_t count)
 {
     for (size_t i = 0; name[i] != '\0'; i++) {
-        bool is_begin =
-            is_letter(name[i]) && (i == 0 || !is_letter(name[i - 1]) ||
-                                   (lower(name[i]) != name[i] && lower(name[i - 1]) == name[i - 1]));
+        bool is_begin = is_letter(name[i]) &&
+                        (i == 0 || !is_letter(name[i - 1]) ||
+                         (trace_lower(name[i]) != name[i] && trace_lower(name[i - 1]) == name[i - 1]));
         for (size_t word = 0; is_begin && word < count; word++) {
             if (is_word_at(name + i, words[word]))
                 return true;
@@ -417,7 +412,8 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
 static bool is_name(const char *field, const char *name, bool is_exact)
 {
     field += strspn(field, " ");
-    for (; *name != '\0' && (*field == *name || (!is_exact && lower(*field) == lower(*name))); field++)
+    for (; *name != '\0' && (*field == *name || (!is_exact && trace_lower(*field) == trace_lower(*name)));
+         field++)
         name++;
     return *name == '\0' && field[strspn(field, " ")] == '\0';
 }
@@ -533,13 +529,6 @@ static bool put_names(const json_t *object, const char *before, unsigned depth, 
         names->size += size + 1;
     }
     return true;
-}
-
-static void set_names(const struct csv_buffer *names, struct wl_csv_record *header)
-{
-    const char *at = names->bytes;
-    for (size_t i = 0; i < header->count; at += header->sizes[i++] + 1)
-        header->fields[i] = at;
 }
 
 /* Guesses which columns are which by the names in `header` and the rows below it. Returns false, with an
@@ -921,7 +910,7 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     bool ok = find_columns(table, &missing, &found, &field);
     if (!put_names(table->object, "", ok ? 1 : NESTED_MOST, names, record))
         return sim_fail_memory(error);
-    set_names(names, record);
+    csv_set_fields(names->bytes, record);
     trace_reader_return(&table->csv.reader);
     if (!ok) {
         if (!guess_columns(table, record, error))
@@ -1327,7 +1316,7 @@ static bool read_sample(struct trace_table *table, struct wl_csv_record *header,
             return false;
         if (!put_names(table->object, "", NESTED_MOST, names, header))
             return sim_fail_memory(error);
-        set_names(names, header);
+        csv_set_fields(names->bytes, header);
         return put_values(table, header->count, name_in_header, header, row) || sim_fail_memory(error);
     }
     if (table->has_header) {
