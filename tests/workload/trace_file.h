@@ -17,7 +17,7 @@ struct trace_file {
 
 static inline struct trace_file trace_file_name(const char *name)
 {
-    struct trace_file file = {.folder = "trace_test_XXXXXX"};
+    struct trace_file file = {.folder = "/tmp/bucketlab-trace-XXXXXX"};
     const char *made = mkdtemp(file.folder);
     assert(made != NULL);
     (void)made;
