@@ -322,6 +322,11 @@ static void take_value(struct column *column, const char *pattern, const char *t
     column->is_known = true;
 }
 
+static bool may_be_key(const char *name)
+{
+    return HAS_WORD(name, entity_words) || HAS_WORD(name, key_words);
+}
+
 static int time_rank(const char *name, const struct column *column)
 {
     int word = HAS_WORD(name, time_words);
@@ -358,13 +363,15 @@ static void name_column(const struct wl_csv_record *header, size_t index, char *
         snprintf(out, size, "%zu", index + 1);
 }
 
-/* The columns are sure if the time has no rival, and one other column alone has the name of an entity. */
-static void choose(const struct wl_csv_record *header, const struct column *columns, const size_t *known,
+/* The columns are sure if the time has no rival, and one other column alone has the name of an entity.
+ * `known` is the column of the time; the number of columns: it is not known. */
+static void choose(const struct wl_csv_record *header, const struct column *columns, size_t known,
                    struct trace_guess *out)
 {
-    size_t time = known == NULL ? 0 : *known, key = 0, rivals = 0, entities = 0, of_times = 0;
+    const bool is_known = known < header->count;
+    size_t time = is_known ? known : 0, key = 0, rivals = 0, entities = 0, of_times = 0;
     int best = 0;
-    for (size_t i = 0; known == NULL && i < header->count; i++) {
+    for (size_t i = 0; !is_known && i < header->count; i++) {
         int rank = time_rank(header->fields[i], &columns[i]);
         rivals = rank > best ? 0 : rivals + (rank == best);
         time = rank > best ? i : time;
@@ -376,30 +383,28 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
         date = columns[time].is_of_day && columns[i].is_date ? i : date;
         of_day = columns[time].is_date && columns[i].is_of_day ? i : of_day;
     }
-    out->is_sure = rivals == 0 && (columns[date].time >= 2 || of_times == 1 || known != NULL);
+    out->is_sure = rivals == 0 && (columns[date].time >= 2 || of_times == 1 || is_known);
     best = -1;
     for (size_t i = 0; i < header->count; i++) {
         const char *name = header->fields[i];
         const bool is_time = i == time || i == date || i == of_day;
         int rank = is_time ? -1 : key_rank(name, &columns[i]);
-        entities +=
-            !is_time && columns[i].time < 3 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
+        entities += !is_time && columns[i].time < 3 && may_be_key(name);
         if (rank > best) {
             best = rank;
             key = i;
         }
     }
     const char *name = header->fields[key];
-    out->has_no_time = known == NULL && columns[date].is_known && columns[date].time == 0;
-    out->is_sure =
-        out->is_sure && entities == 1 && (HAS_WORD(name, entity_words) || HAS_WORD(name, key_words));
-    out->has_time = known != NULL && date == of_day;
+    out->has_no_time = !is_known && columns[date].is_known && columns[date].time == 0;
+    out->is_sure = out->is_sure && entities == 1 && may_be_key(name);
+    out->has_time = is_known && date == of_day;
     name_column(header, date, out->time, sizeof out->time);
     name_column(header, of_day, out->of_day, sizeof out->of_day);
     if (date == of_day)
         out->of_day[0] = '\0';
     name_column(header, key, out->key, sizeof out->key);
-    if (best >= 0 && columns[key].is_number && !HAS_WORD(name, entity_words) && !HAS_WORD(name, key_words) &&
+    if (best >= 0 && columns[key].is_number && !may_be_key(name) &&
         !HAS_WORD(name, id_words)) /* one series, without a key */
         snprintf(out->key, sizeof out->key, "file");
 }
@@ -572,7 +577,7 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
         *error = fault;
         return false;
     }
-    choose(header, columns, known < header->count ? &known : NULL, &table->guess);
+    choose(header, columns, known, &table->guess);
     if (table->files.count > 1 && !table->guess.is_sure) /* a file of each key */
         snprintf(table->guess.key, sizeof table->guess.key, "file");
     return true;
@@ -1216,6 +1221,9 @@ bool trace_table_is_plain(const struct trace_table *table)
            is_plain(table->format);
 }
 
+static const char *const role_names[TRACE_ROLES] = {"time",  "time of day", "key",    "bytes",
+                                                    "count", "bytes of",    "arrived"};
+
 static void put_time_text(const struct trace_table *table, FILE *stream)
 {
     const int minutes = (int)(table->format->zone_ns / SIM_MINUTE);
@@ -1229,8 +1237,6 @@ static void put_time_text(const struct trace_table *table, FILE *stream)
 
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size)
 {
-    static const char *const begins[TRACE_ROLES] = {", time ",  " + ",         ", key ",    ", bytes ",
-                                                    ", count ", ", bytes of ", ", arrived "};
     const struct csv_dialect *dialect = &table->csv.dialect;
     const struct trace_columns *columns = &table->columns;
     size_t times = columns->counts[TRACE_TIME] + columns->counts[TRACE_TIME_OF_DAY];
@@ -1256,8 +1262,12 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_column *column = &columns->all[i];
         const bool is_guessed = column->name == table->guess.time || column->name == table->guess.key;
-        fprintf(stream, "%s'%s'%s", i > columns->first[column->role] ? " + " : begins[column->role],
-                trace_show(column->name, strlen(column->name)).text, is_guessed ? " (guessed)" : "");
+        if (i > columns->first[column->role] || column->role == TRACE_TIME_OF_DAY)
+            fputs(" + ", stream);
+        else
+            fprintf(stream, ", %s ", role_names[column->role]);
+        fprintf(stream, "'%s'%s", trace_show(column->name, strlen(column->name)).text,
+                is_guessed ? " (guessed)" : "");
         if (i + 1 == times && table->time != WL_TIME_AUTO)
             put_time_text(table, stream);
     }
@@ -1269,35 +1279,29 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     buffer[size - 1] = '\0';
 }
 
+/* Writes the columns of a role as a scenario has them, as in time: [date, clock]. */
 static void put_list(const struct trace_table *table, enum trace_role role, const char *name, FILE *stream)
 {
-    const struct trace_column *columns = column_of(table, role);
-    const size_t count = table->columns.counts[role],
-                 days = role == TRACE_TIME ? table->columns.counts[TRACE_TIME_OF_DAY] : 0;
-    for (size_t i = 0; i < count + days; i++)
-        fprintf(stream, "%s%s%s%s",
-                i > 0      ? ", "
-                : role > 0 ? ", "
-                           : "",
-                i > 0 ? "" : name,
-                i > 0              ? ""
-                : count + days > 1 ? ": ["
-                                   : ": ",
-                (i < count ? columns : column_of(table, TRACE_TIME_OF_DAY))[i < count ? i : 0].name);
-    fputs(count + days > 1 ? "]" : "", stream);
+    const struct trace_columns *columns = &table->columns;
+    const size_t count =
+        columns->counts[role] + (role == TRACE_TIME ? columns->counts[TRACE_TIME_OF_DAY] : 0);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0)
+            fprintf(stream, "%s%s: %s", role == TRACE_TIME ? "" : ", ", name, count > 1 ? "[" : "");
+        fprintf(stream, "%s%s", i == 0 ? "" : ", ", column_of(table, role)[i].name);
+    }
+    fputs(count > 1 ? "]" : "", stream);
 }
 
 /* What a column of the file is understood as. */
 static void put_meaning(const struct trace_table *table, size_t field, const char *name, FILE *stream)
 {
-    static const char *const meanings[TRACE_ROLES] = {"time",  "time of day", "key",    "bytes",
-                                                      "count", "bytes of",    "arrived"};
     const struct trace_columns *columns = &table->columns;
     size_t i = 0;
     while (i < columns->count &&
            (table->is_json ? strcmp(columns->all[i].name, name) != 0 : columns->all[i].field != field))
         i++;
-    fputs(i == columns->count ? "not used" : meanings[columns->all[i].role], stream);
+    fputs(i == columns->count ? "not used" : role_names[columns->all[i].role], stream);
     if (i < columns->count && columns->all[i].role == TRACE_TIME)
         put_time_text(table, stream);
     fputc('\n', stream);

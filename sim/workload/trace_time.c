@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses ULIDs. */
+/* In: the text of a field, a ULID or a time. Keeps the counts of a judge of a column's values. Out: bytes, a
+ * time, the format of a time, or the readings that a column of numbers or dates may have. */
 #define _XOPEN_SOURCE   700
 #define _DEFAULT_SOURCE /* tm_gmtoff */
 #include <stdio.h>
@@ -96,6 +97,15 @@ static bool is_uuid(const char *text, size_t size)
     return size == UUID_TEXT;
 }
 
+/* Takes the decimals up to the first other character, in units of 10^-9. Returns their end. */
+static const char *take_decimals(const char *at, const char *end, int64_t *out)
+{
+    *out = 0;
+    for (int64_t unit = SIM_SECOND / 10; at < end && is_digit(*at); unit /= 10)
+        *out += (*at++ - '0') * unit;
+    return at;
+}
+
 /* Parses [-]digits[.digits]: the whole part, and the decimals in units of 10^-9. */
 static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *decimals, bool *is_negative)
 {
@@ -111,14 +121,7 @@ static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *
     }
     if (i == size)
         return true;
-    if (text[i++] != '.' || i == size)
-        return false;
-    for (int64_t unit = SIM_SECOND / 10; i < size; i++, unit /= 10) {
-        if (!is_digit(text[i]))
-            return false;
-        *decimals += (text[i] - '0') * unit;
-    }
-    return true;
+    return text[i++] == '.' && i < size && take_decimals(text + i, text + size, decimals) == text + size;
 }
 
 /* The ways to write a date, for strptime(): the part before the time of day, and that after it. A dash means
@@ -172,10 +175,8 @@ static const char *take_clock(const char *text, bool has_halves, struct tm *time
         clock++;
     if (end == NULL)
         return NULL;
-    if ((*end == '.' || *end == ',') && is_digit(end[1])) {
-        for (int64_t unit = SIM_SECOND / 10; is_digit(*++end); unit /= 10)
-            *fraction_ns += (*end - '0') * unit;
-    }
+    if ((*end == '.' || *end == ',') && is_digit(end[1]))
+        end = take_decimals(end + 1, strchr(end, '\0'), fraction_ns);
     end += strspn(end, " ");
     if (!has_halves || (strncasecmp(end, "am", 2) != 0 && strncasecmp(end, "pm", 2) != 0))
         return clock + 1 < count ? end : NULL;
@@ -247,11 +248,10 @@ bool trace_time_match(const char *pattern, const char *text, size_t size, int64_
     char *decimals = strstr(form, "%f");
     if (decimals != NULL) {
         *decimals = '\0';
-        char *from = strptime(copy, form, &ignored), *to = from;
+        char *from = strptime(copy, form, &ignored);
         if (from == NULL || !is_digit(*from))
             return false;
-        for (int64_t unit = SIM_SECOND / 10; is_digit(*to); unit /= 10)
-            fraction_ns += (*to++ - '0') * unit;
+        const char *to = take_decimals(from, strchr(from, '\0'), &fraction_ns);
         memmove(from, to, strlen(to) + 1);
         strcpy(decimals, pattern + (decimals - form) + 2);
     }
@@ -543,16 +543,16 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
     if (base == WL_TIME_DMY) {
         bool is_dmy = judge->fits[WL_TIME_DMY] == judge->dates,
              is_mdy = judge->fits[WL_TIME_MDY] == judge->dates;
-        if (is_dmy != is_mdy && !(is_dmy && judge->is_short && judge->is_constant))
+        /* 17/06/09, as programs in Java write 2017-06-09 */
+        const bool may_begin_with_year = is_dmy && !is_mdy && judge->is_short && judge->is_constant;
+        if (is_dmy != is_mdy && !may_begin_with_year)
             return is_dmy ? WL_TIME_DMY : WL_TIME_MDY;
-        if (is_dmy != is_mdy) { /* 17/06/09, as programs in Java write 2017-06-09 */
-            used = list_reading(judge, WL_TIME_DMY, readings, used);
+        used = list_reading(judge, WL_TIME_DMY, readings, used);
+        if (may_begin_with_year)
             snprintf(readings + used, TRACE_READINGS_SIZE - used,
                      ", year/month/day (time_format: '%%y/%%m/%%d')");
-            return WL_TIME_AUTO;
-        }
-        used = list_reading(judge, WL_TIME_DMY, readings, used);
-        list_reading(judge, WL_TIME_MDY, readings, used);
+        else
+            list_reading(judge, WL_TIME_MDY, readings, used);
         return WL_TIME_AUTO;
     }
     if (base < WL_TIME_S || base > WL_TIME_NS)
