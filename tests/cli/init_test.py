@@ -36,9 +36,9 @@ class InitTest(ProgramTest):
 
     def test_a_table_of_a_schema_becomes_a_scenario_that_runs(self):
         self.write("s.cql", """-- DESCRIBE
-CREATE TYPE IF NOT EXISTS shop.address (street text, zip int);
+CREATE TYPE IF NOT EXISTS shop.location (street text, zip int);
 CREATE TABLE shop.events (tenant text, day date, kind text, at timestamp, id timeuuid, level tinyint, body text,
-    "Odd Name" varint, tags set<text>, who address, vec vector<float, 4>, owner text STATIC, /* , */
+    "Odd Name" varint, tags set<text>, who location, vec vector<float, 4>, owner text STATIC, /* , */
     PRIMARY KEY ((tenant, kind, day), at, id)
 ) WITH CLUSTERING ORDER BY (at DESC, id ASC) AND bloom_filter_fp_chance = 0.01 AND comment = 'a; b AND c'
   AND compaction = {'class': 'LeveledCompactionStrategy'} AND default_time_to_live = 604800;
@@ -55,7 +55,7 @@ CREATE TABLE worse (a int, b int, PRIMARY KEY (a, d));
         for wanted in ("key is tenant, kind together", "'day': bucket, 'at': time, 'id': id, ", "ttl: 604800s",
                        "[{'at': desc}, {'id': asc}]", "'Odd Name': {type: blob, bytes: 4B} # varint",
                        "'vec': {type: blob, bytes: 16B}", "'owner': {type: text, bytes: 50B, static: true}",
-                       "compaction: LeveledCompactionStrategy"):
+                       "compaction: LeveledCompactionStrategy", "# location: a guess\n"):
             self.assertIn(wanted, text)
         self.assertIn("    level tinyint,", self.good("cql", "events.yaml"))
         for name, said in (("kv", "s.cql:8: table kv has no clustering columns"),

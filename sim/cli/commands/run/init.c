@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cassandra/token.h"
 #include "cli/base.h"
 #include "starter.h"
 
@@ -260,10 +261,10 @@ static bool read_schema(struct schema *schema, const char *wanted)
             const bool is_wanted = strcmp(name, wanted) == 0;
             g_string_append_printf(others, "%s%s", count++ == 0 ? "" : ", ", name);
             chosen = is_wanted || count == 1 ? begin : chosen;
-            if (is_wanted)
+            if (is_wanted) {
                 count = 1;
-            if (is_wanted)
                 break;
+            }
         }
     }
     if (count != 1)
@@ -296,84 +297,71 @@ static bool read_schema(struct schema *schema, const char *wanted)
                                                schema->name);
 }
 
-/* The types that a scenario has, and others by the bytes of their values, which are stored with a length, as
+#define A_GUESS     ": a guess"
+#define OF_ELEMENTS " of all elements, which are cells of their own"
+#define BLOB_GUESS  100
+#define TEXT_GUESS  50
+
+/* The types that a scenario does not have, by the bytes of their values, which are stored with a length, as
  * those of a blob are. */
 static const struct {
-    const char *type, *as, *note;
-    unsigned bytes; /* of each value; 0: they share row.bytes, or the type has its own */
+    const char *type, *as, *note; /* the note follows the type; "<": it has parameters */
+    unsigned bytes;               /* of each value; 0: a guess, or they share row.bytes */
 } types[] = {
-    {"text", "text", NULL, 0},
-    {"ascii", "text", NULL, 0},
-    {"varchar", "text", NULL, 0},
-    {"blob", "blob", NULL, 0},
-    {"int", "int", NULL, 0},
-    {"bigint", "bigint", NULL, 0},
-    {"uuid", "uuid", NULL, 0},
-    {"timeuuid", "timeuuid", NULL, 0},
-    {"boolean", "boolean", NULL, 0},
-    {"tinyint", "tinyint", NULL, 0},
-    {"smallint", "smallint", NULL, 0},
-    {"timestamp", "timestamp", NULL, 0},
-    {"float", "float", NULL, 0},
-    {"double", "double", NULL, 0},
-    {"counter", "counter", NULL, 0},
-    {"date", "blob", "date", 4},
-    {"time", "blob", "time", 8},
-    {"inet", "blob", "inet of IPv4; IPv6 has 16B", 4},
-    {"varint", "blob", "varint; the size is a guess", 4},
-    {"decimal", "blob", "decimal; the size is a guess", 8},
-    {"duration", "blob", "duration; the size is a guess", 6},
+    {"ascii", "text", "", 0},
+    {"varchar", "text", "", 0},
+    {"date", "blob", "", 4},
+    {"time", "blob", "", 8},
+    {"inet", "blob", " of IPv4; IPv6 has 16B", 4},
+    {"varint", "blob", "; the size is a guess", 4},
+    {"decimal", "blob", "; the size is a guess", 8},
+    {"duration", "blob", "; the size is a guess", 6},
+    {"frozen<", "blob", A_GUESS, 0},
+    {"tuple<", "blob", A_GUESS, 0},
+    {"list<", "blob", A_GUESS OF_ELEMENTS, 0},
+    {"map<", "blob", A_GUESS OF_ELEMENTS, 0},
+    {"set<", "blob", A_GUESS OF_ELEMENTS, 0},
 };
-#define TEXT_GUESS  "50B"
-#define VALUE_GUESS "100B"
 
 static bool put_column(const struct schema *schema, const struct column *column, GString *out, bool *shares)
 {
-    const char *type = column->type, *as = NULL, *note = NULL;
-    g_autofree char *bytes = NULL, *bare = g_strndup(type, strcspn(type, "<")),
-                    *dimension = g_strdup(strrchr(type, ' '));
+    const char *type = column->type, *as = NULL, *note = A_GUESS, *dimension = strrchr(type, ' ');
+    g_autofree char *begin = g_strndup(type, strcspn(type, "<") + 1);
+    enum cass_type known;
+    guint64 bytes = 0;
+    if (cass_type_parse(type, &known))
+        as = type;
     for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        if (strcmp(types[i].type, type) != 0)
+        if (strcmp(types[i].type, begin) != 0)
             continue;
         as = types[i].as;
         note = types[i].note;
-        bytes = types[i].bytes > 0 ? g_strdup_printf("%uB", types[i].bytes) : NULL;
+        bytes = types[i].bytes;
     }
-    if (as == NULL && strcmp(bare, "vector") == 0 && g_str_has_prefix(type, "vector<float") &&
-        dimension != NULL) {
+    if (g_str_has_prefix(type, "vector<float") && dimension != NULL) {
         as = "blob";
-        note = type;
-        bytes = g_strdup_printf("%" G_GUINT64_FORMAT "B", 4 * g_ascii_strtoull(dimension + 1, NULL, 10));
+        note = "";
+        bytes = 4 * g_ascii_strtoull(dimension + 1, NULL, 10);
     }
     for (guint i = 0; as == NULL && i < schema->types->len; i++)
         as = strcmp(g_ptr_array_index(schema->types, i), type) == 0 ? "blob" : NULL;
-    if (as == NULL && strchr("fltms", *type) != NULL && type[strlen(bare)] == '<')
-        as = "blob";
     if (as == NULL)
         return fail_at(schema, column->line,
                        g_strdup_printf("column %s has the type %s, which is not known; give the CREATE TYPE "
                                        "too, or write another type",
                                        column->name, type));
-    const bool is_variable = strcmp(as, "text") == 0 || strcmp(as, "blob") == 0;
-    if (bytes == NULL && is_variable && (column->is_static || strcmp(as, type) != 0) &&
-        strcmp(as, "blob") == 0) {
-        bytes = g_strdup(VALUE_GUESS);
-        note = type;
-    } else if (bytes == NULL && is_variable && column->is_static) {
-        bytes = g_strdup(TEXT_GUESS);
-        note = "a guess";
-    }
-    *shares = *shares || (is_variable && bytes == NULL);
+    const bool is_blob = strcmp(as, "blob") == 0, is_text = strcmp(as, "text") == 0;
+    if (bytes == 0 && is_blob && (column->is_static || strcmp(type, "blob") != 0))
+        bytes = BLOB_GUESS;
+    else if (bytes == 0 && is_text && column->is_static)
+        bytes = TEXT_GUESS;
+    *shares = *shares || ((is_blob || is_text) && bytes == 0);
     g_string_append_printf(out, "    '%s': {type: %s", column->name, as);
-    if (bytes != NULL)
-        g_string_append_printf(out, ", bytes: %s", bytes);
+    if (bytes > 0)
+        g_string_append_printf(out, ", bytes: %" G_GUINT64_FORMAT "B", bytes);
     g_string_append(out, column->is_static ? ", static: true}" : "}");
-    const bool is_collection = *bare == 'l' || *bare == 'm' || strcmp(bare, "set") == 0;
-    if (note == type && is_collection)
-        g_string_append_printf(out, " # %s: a guess of all elements, which are cells of their own", type);
-    else if (note != NULL)
-        g_string_append_printf(out, " # %s%s", note,
-                               note == type && strcmp(bare, "vector") != 0 ? ": a guess" : "");
+    if (bytes > 0)
+        g_string_append_printf(out, " # %s%s", is_blob ? type : "", is_blob ? note : "a guess");
     g_string_append_c(out, '\n');
     return true;
 }
