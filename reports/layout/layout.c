@@ -295,14 +295,15 @@ static void put_heading(const struct report_chart *chart, struct report_pen *pen
 void report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
                    struct report_arena *arena, struct report_scene *out)
 {
-    static void (*const bodies[])(const struct report_chart *,
-                                  struct report_pen *) = {[REPORT_FORM_STACK] = report_layout_bars,
-                                                          [REPORT_FORM_TABLE] = lay_out_table,
-                                                          [REPORT_FORM_LANES] = lay_out_lanes,
-                                                          [REPORT_FORM_CURVES] = report_layout_lines,
-                                                          [REPORT_FORM_FRONT] = report_layout_front,
-                                                          [REPORT_FORM_SUMMARY] = report_layout_summary,
-                                                          [REPORT_FORM_SEQUENCE] = report_layout_sequence};
+    static void (*const bodies[])(const struct report_chart *, struct report_pen *) = {
+        [REPORT_FORM_STACK] = report_layout_bars,
+        [REPORT_FORM_TABLE] = lay_out_table,
+        [REPORT_FORM_LANES] = lay_out_lanes,
+        [REPORT_FORM_CURVES] = report_layout_lines,
+        [REPORT_FORM_FRONT] = report_layout_front,
+        [REPORT_FORM_SUMMARY] = report_layout_summary,
+        [REPORT_FORM_SEQUENCE] = report_layout_sequence,
+    };
     *out = (struct report_scene){.arena = arena, .typesetter = typesetter, .width = width};
     struct report_pen pen = {.scene = out, .y = REPORT_PAGE_MARGIN - 4};
     const bool is_summary = chart->form == REPORT_FORM_SUMMARY;
