@@ -346,6 +346,16 @@ class WatchTest(ProgramTest):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
+    def test_an_output_that_cannot_be_written_ends_the_watch(self):
+        self.predict()
+        self.sizes("time")
+        for form in [], ["--json"]:
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                code, _, err = self.run_program("watch", "1", "--strategy", "time", "--command", "cat t.csv", "--every",
+                                                "1h", *form, stdout=full)
+            self.assertRegex(err, r"\Astandard output: [^\n]+; [^\n]+\n\Z")
+            self.assertEqual(code, 3)
+
     def test_a_signal_ends_the_watch_and_its_command(self):
         self.predict()
         self.sizes("time")

@@ -483,8 +483,8 @@ static bool keep_watching(struct watch *watch, struct sim_error *error)
         is_fine = look_again(watch, &look, error);
         while (watch->every_ms > 0 && due_ms <= cli_now_ms())
             due_ms += watch->every_ms;
-    } while (is_fine && watch->every_ms > 0 && (watch->looks == 0 || watch->looked < watch->looks) &&
-             wait_until(watch, due_ms));
+    } while (is_fine && ferror(stdout) == 0 && watch->every_ms > 0 &&
+             (watch->looks == 0 || watch->looked < watch->looks) && wait_until(watch, due_ms));
     lab_result_destroy(look.result);
     return is_fine && watch->args->signals->caught == 0;
 }
