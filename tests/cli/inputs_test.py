@@ -160,6 +160,8 @@ class InputsTest(ProgramTest):
         broken[-200] ^= 1
         for kind, bad, cure in (
             ("zip", bytes(broken), "is damaged"),
+            ("xz", bytes.fromhex("fd377a585a000004e6d6b446020021011f000000fe60edde"),
+             "with a dictionary above 128 MiB"),
             ("zip", zipped(zipfile.ZIP_DEFLATED, "a.csv", "b.csv"), "holds several files"),
             ("zip", zipped(zipfile.ZIP_DEFLATED, "[Content_Types].xml", "xl/a.xml"), "is a spreadsheet"),
         ):
