@@ -167,7 +167,7 @@ static size_t time_before_text(const char *text, size_t size)
  * behind other words may also be one of a column. */
 static bool propose_line(const char *bytes, size_t size, char *out, size_t out_size)
 {
-    static const char digits[] = "%y%m%d %H%M%S"; /* has no name, since each half alone may be a number */
+#define DIGITS_FORM "%y%m%d %H%M%S" /* has no name, since each half alone may be a number */
     enum { WORDS_BEFORE = 3, DIGITS_BYTES = 13 };
     const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
     bool has_delimiter = false, flag;
@@ -179,13 +179,12 @@ static bool propose_line(const char *bytes, size_t size, char *out, size_t out_s
         int64_t time_ns;
         size_t length = time_before_text(bytes + at, size - at);
         const bool is_digits = length == 0 && size - at > DIGITS_BYTES && bytes[at + DIGITS_BYTES] == ' ' &&
-                               trace_time_match(digits, bytes + at, DIGITS_BYTES, &time_ns, &flag);
+                               trace_time_match(DIGITS_FORM, bytes + at, DIGITS_BYTES, &time_ns, &flag);
         length = is_digits ? DIGITS_BYTES : length;
         if (length > 0) {
-            snprintf(out, out_size, "--set trace.line=\"'%s{time:%zu}%s {level} {source} {message}'\"%s%s%s",
+            snprintf(out, out_size, "--set trace.line=\"'%s{time:%zu}%s {level} {source} {message}'\"%s",
                      before, length, bytes[at + length] == ',' ? "," : "",
-                     is_digits ? " --set trace.time_format='" : "", is_digits ? digits : "",
-                     is_digits ? "'" : "");
+                     is_digits ? " --set trace.time_format='" DIGITS_FORM "'" : "");
             return true;
         }
         const char *blank = memchr(bytes + at, ' ', size - at);

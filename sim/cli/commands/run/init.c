@@ -13,7 +13,7 @@
 #include "starter.h"
 
 struct token {
-    char *text;
+    const char *text;
     guint line;
     bool is_quoted;
 };
@@ -28,12 +28,12 @@ struct schema {
     const char *path;
     GArray *tokens; /* struct token */
     guint at;
-    GPtrArray *types, *texts; /* names of user types; what else is allocated */
-    char *name;
+    GPtrArray *types, *texts; /* names of user types; all texts */
+    const char *name;
     GArray *columns;                                /* struct column */
     GPtrArray *partition, *clustering, *descending; /* names */
     guint64 ttl;
-    char *compaction;
+    const char *compaction;
     struct sim_error *error;
 };
 
@@ -49,6 +49,17 @@ static bool fail_at(const struct schema *schema, guint line, char *text)
     sim_fail(schema->error, SIM_ERROR_INPUT, "%s:%u: %s", schema->path, line, text);
     g_free(text);
     return false;
+}
+
+static const char *keep(struct schema *schema, char *text)
+{
+    g_ptr_array_add(schema->texts, text);
+    return text;
+}
+
+static void add_name(GPtrArray *names, const char *name)
+{
+    g_ptr_array_add(names, (gpointer)(uintptr_t)name);
 }
 
 /* Splits the text into words, quoted texts and signs; comments are skipped. The last token is empty. */
@@ -72,15 +83,14 @@ static void split(struct schema *schema, const char *text)
         }
         const gsize size = (gsize)(end - at),
                     quotes = MIN(size, 2U * is_quoted); /* the text may end in a quote */
-        struct token token = {g_strndup(at + is_quoted, size - quotes), line, is_quoted};
-        if (is_token)
+        if (is_token) {
+            struct token token = {keep(schema, g_strndup(at + is_quoted, size - quotes)), line, is_quoted};
             g_array_append_val(schema->tokens, token);
-        else
-            g_free(token.text);
+        }
         for (; at < end; at++)
             line += *at == '\n';
     }
-    struct token last = {g_strdup(""), line, true};
+    struct token last = {"", line, true};
     g_array_append_val(schema->tokens, last);
 }
 
@@ -113,9 +123,7 @@ static const char *take_name(struct schema *schema)
         return "";
     schema->at++;
     g_auto(GStrv) parts = g_strsplit(token->text, "'", -1); /* as YAML has it between single quotes */
-    char *name = token->is_quoted ? g_strjoinv("''", parts) : g_ascii_strdown(token->text, -1);
-    g_ptr_array_add(schema->texts, name);
-    return name;
+    return keep(schema, token->is_quoted ? g_strjoinv("''", parts) : g_ascii_strdown(token->text, -1));
 }
 
 static const char *take_full_name(struct schema *schema)
@@ -141,9 +149,7 @@ static const char *take_type(struct schema *schema)
         const char *next = token_at(schema, schema->at)->text;
         depth += (strcmp(next, "<") == 0) - (strcmp(part, ">") == 0);
     }
-    char *text = g_string_free(type, FALSE);
-    g_ptr_array_add(schema->texts, text);
-    return text;
+    return keep(schema, g_string_free(type, FALSE));
 }
 
 static struct column *column_of(const struct schema *schema, const char *name)
@@ -165,7 +171,7 @@ static bool take_key_part(struct schema *schema, GPtrArray *part)
         return FAIL(schema, "the primary key names '%s', which is not a column; check the name", name);
     }
     column->is_in_key = true;
-    g_ptr_array_add(part, (gpointer)(uintptr_t)column->name);
+    add_name(part, column->name);
     return true;
 }
 
@@ -198,7 +204,7 @@ static bool take_column(struct schema *schema)
     column.is_in_key = take(schema, "PRIMARY") && take(schema, "KEY");
     g_array_append_val(schema->columns, column);
     if (column.is_in_key)
-        g_ptr_array_add(schema->partition, (gpointer)(uintptr_t)column.name);
+        add_name(schema->partition, column.name);
     return true;
 }
 
@@ -225,7 +231,7 @@ static bool take_options(struct schema *schema)
             do {
                 const char *name = take_name(schema);
                 if (take(schema, "DESC"))
-                    g_ptr_array_add(schema->descending, (gpointer)(uintptr_t)name);
+                    add_name(schema->descending, name);
                 else
                     take(schema, "ASC");
             } while (take(schema, ","));
@@ -254,7 +260,7 @@ static bool read_schema(struct schema *schema, const char *wanted)
         if (!take(schema, "CREATE"))
             continue;
         if (take(schema, "TYPE"))
-            g_ptr_array_add(schema->types, (gpointer)(uintptr_t)take_full_name(schema));
+            add_name(schema->types, take_full_name(schema));
         else if (take(schema, "TABLE") || take(schema, "COLUMNFAMILY")) {
             const guint begin = schema->at;
             const char *name = take_full_name(schema);
@@ -274,7 +280,7 @@ static bool read_schema(struct schema *schema, const char *wanted)
                                                     "bucketlab init TABLE --table FILE",
                                                     count, others->str));
     schema->at = chosen;
-    schema->name = (char *)(uintptr_t)take_full_name(schema);
+    schema->name = take_full_name(schema);
     static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (schema->name[strspn(schema->name, signs)] != '\0')
         return FAIL(schema,
@@ -490,8 +496,6 @@ static char *scenario_of(const char *path, const char *wanted, struct sim_error 
                  "  - probabilistic: {bits: 9, threshold: 40}\n"
                  "  - hash: {buckets: 16}\n");
     }
-    for (guint i = 0; i < schema.tokens->len; i++)
-        g_free(g_array_index(schema.tokens, struct token, i).text);
     g_array_free(schema.tokens, TRUE);
     g_array_free(schema.columns, TRUE);
     g_ptr_array_free(schema.types, TRUE);
