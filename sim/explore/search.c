@@ -32,7 +32,7 @@ struct packed {
 struct entry {
     _Atomic uint64_t low, high; /* high is set last */
 };
-enum { TICK_BITS = 4, READS_BITS = 2, FAULTS_BITS = 4, STORE_BITS = 21, LATE_BITS = 16, AGENTS_BITS = 72 };
+enum { TICK_BITS = 4, READS_BITS = 2, FAULTS_BITS = 4 };
 
 struct search {
     struct space *space;
@@ -40,7 +40,7 @@ struct search {
     struct entry *table;
     uint64_t mask, largest; /* entries of the table now and at most, less 1 */
     bool is_whole;          /* without the reduction by partial order */
-    unsigned level, agent_bits;
+    unsigned level;
     uint32_t wanted;        /* guarantees that no earlier level broke */
     uint64_t current;       /* states of the level */
     _Atomic uint64_t taken; /* entries of the table that were gone through for this level */
@@ -59,7 +59,7 @@ struct worker {
 };
 
 /* --- Entries. */
-static bool put_bits(struct packed *to, unsigned *at, unsigned bits, uint64_t value)
+static void put_bits(struct packed *to, unsigned *at, unsigned bits, uint64_t value)
 {
     if (*at < 64)
         to->low |= value << *at;
@@ -68,7 +68,6 @@ static bool put_bits(struct packed *to, unsigned *at, unsigned bits, uint64_t va
     else if (*at + bits > 64)
         to->high |= value >> (64 - *at);
     *at += bits;
-    return value >> bits == 0;
 }
 
 static uint32_t take_bits(const struct packed *from, unsigned *at, unsigned bits)
@@ -80,28 +79,29 @@ static uint32_t take_bits(const struct packed *from, unsigned *at, unsigned bits
     return (uint32_t)(value & ((UINT64_C(1) << bits) - 1));
 }
 
-/* False when a number is too large for its bits. */
-static bool pack(const struct search *search, const struct world *world, struct packed *out)
+static void pack(const struct search *search, const struct world *world, struct packed *out)
 {
+    const unsigned agents = search->config->agents;
     unsigned at = 1;
     *out = (struct packed){1, 0};
-    bool fits = put_bits(out, &at, STORE_BITS, world->store);
-    fits = put_bits(out, &at, LATE_BITS, world->late) && fits;
-    for (unsigned i = 0; i < search->config->agents; i++)
-        fits = put_bits(out, &at, search->agent_bits, world->agents[i]) && fits;
-    fits = put_bits(out, &at, TICK_BITS, world->tick) && fits;
-    fits = put_bits(out, &at, READS_BITS, world->reads) && fits;
-    return put_bits(out, &at, FAULTS_BITS, world->faults) && fits;
+    put_bits(out, &at, STORE_BITS, world->store);
+    put_bits(out, &at, LATE_BITS, world->late);
+    for (unsigned i = 0; i < agents; i++)
+        put_bits(out, &at, AGENT_BITS(agents), world->agents[i]);
+    put_bits(out, &at, TICK_BITS, world->tick);
+    put_bits(out, &at, READS_BITS, world->reads);
+    put_bits(out, &at, FAULTS_BITS, world->faults);
 }
 
 static void unpack(const struct search *search, const struct packed *from, struct world *out)
 {
+    const unsigned agents = search->config->agents;
     unsigned at = 1;
-    memset(out, 0, sizeof *out);
+    *out = (struct world){0};
     out->store = take_bits(from, &at, STORE_BITS);
     out->late = take_bits(from, &at, LATE_BITS);
-    for (unsigned i = 0; i < search->config->agents; i++)
-        out->agents[i] = take_bits(from, &at, search->agent_bits);
+    for (unsigned i = 0; i < agents; i++)
+        out->agents[i] = take_bits(from, &at, AGENT_BITS(agents));
     out->tick = (uint8_t)take_bits(from, &at, TICK_BITS);
     out->reads = (uint8_t)take_bits(from, &at, READS_BITS);
     out->faults = (uint8_t)take_bits(from, &at, FAULTS_BITS);
@@ -186,22 +186,19 @@ static bool is_table_crowded(const struct search *search)
     return atomic_load_explicit(&search->states, memory_order_relaxed) >= (search->mask + 1) / 16 * 15;
 }
 
-static bool expand(struct search *search, const struct world *world, struct move *moves)
+static void expand(struct search *search, const struct world *world, struct move *moves)
 {
     struct packed packed[MOVES_MAX];
     uint64_t added = 0;
     size_t count = explore_moves(search->space, world, search->is_whole, moves);
     if (count == SIZE_MAX) {
         atomic_store(&search->is_crowded, true); /* or a pool is full, which explore_failed() tells */
-        return true;
+        return;
     }
     /* The table is much larger than a processor's cache, so its lines are requested before they are needed.
      */
     for (size_t i = 0; i < count; i++) {
-        if (!pack(search, &moves[i].to, &packed[i])) {
-            explore_set_full(search->space);
-            return false;
-        }
+        pack(search, &moves[i].to, &packed[i]);
         __builtin_prefetch(&search->table[slot_of(search, &packed[i])]);
     }
     for (size_t i = 0; i < count; i++) {
@@ -218,7 +215,6 @@ static bool expand(struct search *search, const struct world *world, struct move
         atomic_store(&search->is_stopped, true);
     if (is_table_crowded(search))
         atomic_store(&search->is_crowded, true);
-    return true;
 }
 
 static bool has_stopped(const struct search *search)
@@ -266,8 +262,8 @@ static void *work(void *argument)
         if (begin > search->mask)
             break;
         for (uint64_t at = begin; at < end && at <= search->mask && !has_stopped(search); at++)
-            if (is_of_level(search, at, search->level, &world) && !expand(search, &world, moves))
-                atomic_store(&search->is_stopped, true);
+            if (is_of_level(search, at, search->level, &world))
+                expand(search, &world, moves);
         if (worker->is_first)
             tell_progress(search);
     }
@@ -376,7 +372,6 @@ static bool find_path(struct search *search, enum lab_oracle oracle, struct expl
 
 static bool fill_result(struct search *search, struct explore_result *out, struct sim_error *error)
 {
-    explore_make_room(search->space);
     out->states = atomic_load(&search->states);
     out->transitions = atomic_load(&search->transitions);
     out->depth = search->level;
@@ -394,21 +389,20 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
 
 static bool begin(struct search *search, struct sim_error *error)
 {
-    const unsigned agents = search->config->agents;
     uint64_t least = ENTRIES_MIN, most;
     while (least / 16 < (uint64_t)MOVES_MAX * threads_of(search))
         least *= 2;
     for (most = least; 2 * most * sizeof(struct entry) <= search->config->memory_bytes; most *= 2) {
     }
     search->largest = most - 1;
-    search->agent_bits = agents * 22 <= AGENTS_BITS ? 22 : AGENTS_BITS / agents;
     if (!make_table(search, least << 4 < most ? least << 4 : most))
         return sim_fail_memory(error);
     struct world roots[ROOTS_MAX];
     size_t count = explore_roots(search->space, roots, ROOTS_MAX);
     for (size_t i = 0; i < count; i++) {
         struct packed packed;
-        search->current += pack(search, &roots[i], &packed) && reach(search, &packed, 0);
+        pack(search, &roots[i], &packed);
+        search->current += reach(search, &packed, 0);
     }
     atomic_store(&search->states, search->current);
     return true;

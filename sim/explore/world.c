@@ -1229,12 +1229,14 @@ static bool check(const struct explore_config *config, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_INPUT, "the agents' settings: %s", bk_status_text(status));
     if (config->agents < 1 || config->agents > EXPLORE_AGENTS_MAX || config->rows < 1 ||
         config->rows > EXPLORE_ROWS_MAX || config->reads > EXPLORE_READS_MAX ||
-        config->ticks > EXPLORE_TICKS_MAX || config->agent.operations > OPERATIONS_MAX)
+        config->ticks > EXPLORE_TICKS_MAX || config->faults > EXPLORE_FAULTS_MAX ||
+        config->agent.operations > OPERATIONS_MAX)
         return sim_fail(
             error, SIM_ERROR_INPUT,
             "a world has 1 to %u agents with 1 to %u operations each, 1 to %u rows, up to %u reads, "
-            "and up to %u ticks",
-            EXPLORE_AGENTS_MAX, OPERATIONS_MAX, EXPLORE_ROWS_MAX, EXPLORE_READS_MAX, EXPLORE_TICKS_MAX);
+            "up to %u ticks and up to %u faults",
+            EXPLORE_AGENTS_MAX, OPERATIONS_MAX, EXPLORE_ROWS_MAX, EXPLORE_READS_MAX, EXPLORE_TICKS_MAX,
+            EXPLORE_FAULTS_MAX);
     return true;
 }
 
@@ -1256,18 +1258,18 @@ static bool change_settings(struct explore_config *config, struct sim_error *err
 
 static bool make_pools(struct space *space)
 {
-    const uint32_t many = 1u << 21;
+    const uint32_t many = 1u << 21, stores = 1u << STORE_BITS;
     space->memo_mask = (1u << 16) - 1;
     space->memory_size = bk_agent_size(&space->config.agent);
     space->memory = malloc(space->memory_size);
     space->places = calloc(many, sizeof *space->places);
-    space->broken = calloc(many, sizeof *space->broken);
+    space->broken = calloc(stores, sizeof *space->broken);
     space->memo = sim_memory_zeroed((space->memo_mask + 1) * sizeof *space->memo);
-    return pool_make(&space->agents, sizeof(struct agent), many) &&
-           pool_make(&space->stores, sizeof(struct store), many) &&
+    return pool_make(&space->agents, sizeof(struct agent), 1u << AGENT_BITS(space->config.agents)) &&
+           pool_make(&space->stores, sizeof(struct store), stores) &&
            pool_make(&space->actions, sizeof(struct bk_action), 1u << 16) &&
            pool_make(&space->answers, sizeof(struct answer), 1u << 18) &&
-           pool_make(&space->lates, sizeof(struct late), 1u << 20) &&
+           pool_make(&space->lates, sizeof(struct late), 1u << LATE_BITS) &&
            pool_make(&space->effects, sizeof(struct effect), many) &&
            pool_make(&space->steps, sizeof(struct step), many) &&
            pool_make(&space->blobs, sizeof(struct blob), many) && space->memory != NULL &&
@@ -1339,10 +1341,7 @@ size_t explore_roots(struct space *space, struct world *roots, size_t capacity)
     struct late late;
     memset(&store, 0, sizeof store);
     memset(&late, 0, sizeof late);
-    struct world root;
-    memset(&root, 0, sizeof root);
-    root.store = put_store(space, &store);
-    root.late = pool_put(&space->lates, &late, 1);
+    struct world root = {.store = put_store(space, &store), .late = pool_put(&space->lates, &late, 1)};
     uint32_t fresh[3];
     for (int offset = -1; offset <= 1; offset++) {
         struct agent agent;
@@ -1386,11 +1385,6 @@ void explore_fill(const struct space *space, struct explore_result *out)
     out->requests = space->requests;
     out->memories = space->agents.count;
     out->stores = space->stores.count;
-}
-
-void explore_set_full(struct space *space)
-{
-    atomic_store(&space->is_full, true);
 }
 
 bool explore_failed(const struct space *space, struct sim_error *error)

@@ -20,12 +20,16 @@
 #define LATE_MAX       6u
 #define MOVES_MAX      96u
 #define NONE           UINT32_MAX
+/* How many bits the numbers of a state need: a pool has no more items. */
+#define STORE_BITS         21u
+#define LATE_BITS          16u
+#define AGENT_BITS(agents) ((agents) < 4 ? 21u : 18u)
 
 /* A state. The agents are in the order of their hashes, since they are alike. */
 struct world {
     uint32_t agents[EXPLORE_AGENTS_MAX];
     uint32_t store, late;
-    uint8_t tick, reads, faults, unused;
+    uint8_t tick, reads, faults;
 };
 
 struct move {
@@ -61,8 +65,6 @@ void explore_tell(const struct space *space, const struct world *from, const str
                   uint8_t *names, struct explore_step *out);
 /* Fills in what the world knows: judged, probes, memories and stores. */
 void explore_fill(const struct space *space, struct explore_result *out);
-/* A number of a state is larger than an entry of the search's table can hold. */
-void explore_set_full(struct space *space);
 bool explore_failed(const struct space *space, struct sim_error *error);
 
 #endif

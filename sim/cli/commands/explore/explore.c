@@ -99,7 +99,7 @@ static bool read_world(const struct cli_args *args, struct explore_config *confi
         !read_number(args, "fires", 0, EXPLORE_ROWS_MAX, &fires, error) ||
         !read_number(args, "reads", 0, EXPLORE_READS_MAX, &config->reads, error) ||
         !read_number(args, "seconds", 0, EXPLORE_TICKS_MAX, &config->ticks, error) ||
-        !read_number(args, "most-faults", 0, 9, &config->faults, error) ||
+        !read_number(args, "most-faults", 0, EXPLORE_FAULTS_MAX, &config->faults, error) ||
         !cli_whole(args, "threshold", 1, 9, &config->threshold, error) ||
         !cli_whole(args, "then", 1, 9, &config->then, error) ||
         !cli_whole(args, "states", 1, UINT64_MAX, &config->states_max, error))

@@ -20,6 +20,7 @@
 #define EXPLORE_ROWS_MAX   8u
 #define EXPLORE_READS_MAX  3u
 #define EXPLORE_TICKS_MAX  15u
+#define EXPLORE_FAULTS_MAX 9u
 /* All times of a world are multiples of a tick. */
 #define EXPLORE_TICK_NS INT64_C(1000000000)
 /* Tick 0, so that no time is 0 or below, which the core takes for "none". */
