@@ -125,11 +125,23 @@ struct late {
 struct effect {
     uint32_t store, answer;
 };
+/* A change of a store that is not the effect of a request. */
+enum store_change {
+    STORE_TAKE,
+    STORE_ACKNOWLEDGE,
+    STORE_MISS,
+    STORE_REFUSE,
+    STORE_GIVE_UP,
+    STORE_COUNT,
+    STORE_NOT_COUNT,
+    STORE_STUCK,
+    STORE_GONE,
+    STORE_CHANGES
+};
 struct step {
-    uint32_t agent;
-    uint8_t acknowledged, missed, stuck, late_count;
-    uint8_t refused, given_up, told, uncounted;
+    uint32_t agent, late_count;
     uint32_t late[OPERATIONS_MAX];
+    uint8_t changes[STORE_CHANGES]; /* what the step tells the store; 0: nothing */
 };
 struct blob {
     uint64_t size, hash; /* of its checkpoint */
@@ -569,19 +581,6 @@ bool explore_make_room(struct space *space)
     return true;
 }
 
-/* An effect, or another change of a store: rows that are taken, acknowledged or missed, and so on. */
-enum store_change {
-    STORE_TAKE,
-    STORE_ACKNOWLEDGE,
-    STORE_MISS,
-    STORE_REFUSE,
-    STORE_GIVE_UP,
-    STORE_COUNT,
-    STORE_NOT_COUNT,
-    STORE_STUCK,
-    STORE_GONE
-};
-
 static uint32_t compute_effect(struct space *space, uint32_t number, uint32_t request)
 {
     struct store store = *store_at(space, number);
@@ -626,6 +625,8 @@ static uint32_t compute_store(struct space *space, uint32_t number, uint32_t wha
     case STORE_STUCK:
         store.stuck = 1;
         break;
+    case STORE_CHANGES:
+        break;
     }
     return put_store(space, &store);
 }
@@ -651,17 +652,20 @@ static void abandon(const struct space *space, struct slot *slot, struct step *s
     slot->phase = IDLE;
 }
 
-static void end_operation(struct slot *slot, const struct bk_action *action, struct step *step)
+static void end_operation(const struct space *space, struct slot *slot, const struct bk_action *action,
+                          uint8_t *changes)
 {
     const uint8_t row = (uint8_t)(1u << slot->number);
-    step->given_up |= action->status != BK_OPERATION_OK;
+    changes[STORE_GIVE_UP] |= action->status != BK_OPERATION_OK;
     if (slot->is_read && action->status == BK_OPERATION_OK)
-        step->missed |= slot->must & (uint8_t)~slot->seen;
+        changes[STORE_MISS] |= slot->must & (uint8_t)~slot->seen;
     if (!slot->is_read && action->status == BK_OPERATION_REFUSED)
-        step->refused |= row;
+        changes[STORE_REFUSE] |= row;
     if (!slot->is_read && action->fired && action->status == BK_OPERATION_OK) {
-        step->told += action->counted;
-        step->uncounted |= action->counted ? 0 : row;
+        if (space->has_column && action->counted)
+            changes[STORE_COUNT]++;
+        if (space->is_certain && !action->counted)
+            changes[STORE_NOT_COUNT] |= row;
     }
     memset(slot, 0, sizeof *slot);
 }
@@ -674,9 +678,9 @@ static bool take_actions(struct space *space, struct bk_agent *core, struct agen
     while (bk_agent_next(core, &action)) {
         struct slot *slot = &agent->slots[action.operation];
         if (action.kind == BK_ACT_ACK)
-            step->acknowledged |= (uint8_t)(1u << slot->number);
+            step->changes[STORE_ACKNOWLEDGE] |= (uint8_t)(1u << slot->number);
         else if (action.kind == BK_ACT_DONE)
-            end_operation(slot, &action, step);
+            end_operation(space, slot, &action, step->changes);
         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
             continue;
         action.operation = 0;
@@ -684,7 +688,7 @@ static bool take_actions(struct space *space, struct bk_agent *core, struct agen
         slot->action = kept(space, pool_put(&space->actions, &action, hash_of(&action, sizeof action)));
         slot->phase = ASKED;
         slot->outcome = 0;
-        step->stuck |= ++slot->requests > REQUESTS_MAX;
+        step->changes[STORE_STUCK] |= ++slot->requests > REQUESTS_MAX;
         if (slot->requests > space->requests)
             space->requests = slot->requests;
     }
@@ -844,7 +848,7 @@ static uint32_t compute_step(struct space *space, uint32_t number, uint32_t even
             !take_actions(space, core, &agent, &step))
             return NONE;
         step.agent = put_agent(space, core, &agent);
-        step.stuck |= step.agent != NONE && is_stuck(agent_at(space, step.agent));
+        step.changes[STORE_STUCK] |= step.agent != NONE && is_stuck(agent_at(space, step.agent));
     }
     return kept(space, pool_put(&space->steps, &step, hash_of(&step, sizeof step)));
 }
@@ -966,18 +970,10 @@ static struct move *add_move(struct moves *moves, enum explore_move_kind kind, u
     to->agents[at] = step->agent;
     to->faults =
         (uint8_t)(to->faults + (kind == EXPLORE_GIVE_UP || kind == EXPLORE_REFUSE || kind == EXPLORE_DIES));
-    const bool is_well = to->faults <= space->config.agent.retries;
-    const uint8_t changes[] = {[STORE_ACKNOWLEDGE] = step->acknowledged,
-                               [STORE_MISS] = step->missed,
-                               [STORE_REFUSE] = step->refused,
-                               [STORE_GIVE_UP] = (uint8_t)(step->given_up && is_well),
-                               [STORE_COUNT] = (uint8_t)(space->has_column ? step->told : 0),
-                               [STORE_NOT_COUNT] =
-                                   (uint8_t)(space->is_certain && is_well ? step->uncounted : 0),
-                               [STORE_STUCK] = step->stuck};
-    for (unsigned i = 0; i < sizeof changes; i++)
-        if (changes[i] != 0)
-            change_store(space, to, (enum store_change)i, changes[i]);
+    const bool may_fail = to->faults > space->config.agent.retries;
+    for (unsigned i = 0; i < STORE_CHANGES; i++)
+        if (step->changes[i] != 0 && !(may_fail && (i == STORE_GIVE_UP || i == STORE_NOT_COUNT)))
+            change_store(space, to, (enum store_change)i, step->changes[i]);
     if (step->late_count > 0)
         add_late(space, to, step->late, step->late_count);
     sort_agent(space, to, at);
