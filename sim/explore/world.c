@@ -901,15 +901,21 @@ uint64_t explore_fingerprint(const struct space *space, const struct world *worl
     return hash | (hash == 0);
 }
 
+/* Whether no operation is under way. */
+static bool is_idle(const struct space *space, const struct world *world)
+{
+    for (unsigned i = 0; i < space->config.agents; i++)
+        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
+            if (agent_at(space, world->agents[i])->slots[j].is_used)
+                return false;
+    return true;
+}
+
 /* Whether the lock is held although nothing failed and no operation is under way. */
 static bool is_lock_left(const struct space *space, const struct world *world)
 {
     const struct store *store = store_at(space, world->store);
-    bool is_left = store->has_lock && store->lock[BK_LOCK_OWNER] != 0 && world->faults == 0;
-    for (unsigned i = 0; i < space->config.agents && is_left; i++)
-        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
-            is_left = is_left && !agent_at(space, world->agents[i])->slots[j].is_used;
-    return is_left;
+    return store->has_lock && store->lock[BK_LOCK_OWNER] != 0 && world->faults == 0 && is_idle(space, world);
 }
 
 uint32_t explore_broken(const struct space *space, const struct world *world)
@@ -1079,13 +1085,8 @@ static void move_late(struct moves *moves)
 
 static bool is_unsettled(const struct space *space, const struct world *world)
 {
-    if (store_at(space, world->store)->taken < space->config.rows || world->late != 0)
-        return true;
-    for (unsigned i = 0; i < space->config.agents; i++)
-        for (unsigned j = 0; j < OPERATIONS_MAX; j++)
-            if (agent_at(space, world->agents[i])->slots[j].is_used)
-                return true;
-    return world->reads < space->config.reads;
+    return store_at(space, world->store)->taken < space->config.rows || world->late != 0 ||
+           world->reads < space->config.reads || !is_idle(space, world);
 }
 
 /* Whether an agent has an answer to hear or a wait that is over: it acts before time passes, unless it is
