@@ -198,16 +198,15 @@ static void print_step(FILE *out, const struct explore_config *config, const str
     }
 }
 
-bool explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
+void explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
                         FILE *out)
 {
     const struct explore_step *step = &broken->path[i];
     if (!is_told(broken, i))
-        return false;
+        return;
     print_step(out, config, step);
     if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
         fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
-    return true;
 }
 
 void explore_print_path(const struct explore_config *config, const struct explore_break *broken, FILE *out)

@@ -139,9 +139,8 @@ void explore_result_free(struct explore_result *result);
  * and, unless NULL, how its counter is kept: "rmw", "lwt" or "counter". False when there is no such protocol.
  * The settings of time are the core's defaults. */
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config);
-/* Prints step i as a sentence without its agent; returns false, and prints nothing, when it needs no telling.
- */
-bool explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
+/* Prints step i as a sentence without its agent; nothing when it needs no telling. */
+void explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
                         FILE *out);
 /* Whether an agent takes the step; else it is one of time or of the store. */
 bool explore_is_of_agent(const struct explore_step *step);
