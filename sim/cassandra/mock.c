@@ -535,7 +535,6 @@ static bool create_pools(struct cass_cluster *cluster)
                             factor * (factor + 1) * sizeof(struct shard),
                             factor * sizeof(struct paxos_state),
                             sizeof(struct clustering_chunk),
-                            sizeof(struct chunk_lifetimes),
                             sizeof(struct range),
                             named,
                             factor * named};

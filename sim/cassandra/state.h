@@ -240,22 +240,18 @@ struct clustering {
     int64_t time_ns, order;
 };
 
-#define CLUSTERING_CHUNK 31u
-/* Places in ascending order; the next chunk has older ones. */
-struct clustering_chunk {
-    uint32_t next, count;
-    struct clustering places[CLUSTERING_CHUNK];
-};
-
 /* When a row was written, expires and was deleted. A row that is newer than its deletion is live. */
 struct lifetime {
     int64_t written_us, expires_s, deleted_us; /* NO_TIME, NEVER, NO_TIME: not so */
 };
 
-/* The lifetimes of the rows of the chunk with the same index, as far as all replicas have them. */
-struct chunk_lifetimes {
-    uint32_t next;    /* list of free ones */
+#define CLUSTERING_CHUNK 31u
+/* Places in ascending order, and the lifetimes of their rows as far as all replicas have them. The next chunk
+ * has older ones. */
+struct clustering_chunk {
+    uint32_t next, count;
     uint32_t special; /* number of rows that expire or are deleted, or that some replica misses */
+    struct clustering places[CLUSTERING_CHUNK];
     uint16_t open[CLUSTERING_CHUNK]; /* for each row, the number of its records that some replica misses */
     struct lifetime items[CLUSTERING_CHUNK];
 };
@@ -436,15 +432,13 @@ struct cass_cluster {
     size_t gone_count;   /* number of pairs whose node is unreachable */
     struct hint_list *hints_for; /* by (node that stores the hints, node for which they are) */
     union {
-        struct cass_pool pools[19];
+        struct cass_pool pools[18];
         struct {
             struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
             struct cass_pool partitions, registers, counters; /* never freed; in order of first use */
             struct cass_pool images, shards,
                 paxos; /* one per replica for each register, each counter, each register with an LWT */
-            struct cass_pool chunks;
-            struct cass_pool lifetimes; /* one per chunk, if lifetimes are stored */
-            struct cass_pool ranges;
+            struct cass_pool chunks, ranges;
             struct cass_pool named,
                 named_copies; /* columns of a message; one copy per replica for each row */
         };
@@ -489,7 +483,6 @@ AT(partition_at, partition, partitions)
 AT(register_at, register_entry, registers)
 AT(counter_at, register_entry, counters)
 AT(chunk_at, clustering_chunk, chunks)
-AT(lifetimes_at, chunk_lifetimes, lifetimes)
 AT(range_at, range, ranges)
 #undef AT
 

@@ -243,78 +243,54 @@ static uint32_t position_in(const struct clustering_chunk *chunk, const struct c
     return at;
 }
 
-/* Takes a chunk from the pool, and the lifetimes of its rows at the same index, the first `count` of which
- * are initialised. */
-static uint32_t fresh_chunk(struct cass_cluster *cluster, uint32_t count)
-{
-    uint32_t chunk = cass_pool_take(&cluster->chunks);
-    uint32_t beside = cass_pool_take(&cluster->lifetimes);
-    if (chunk == CASS_NONE || beside == CASS_NONE)
-        return CASS_NONE;
-    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, beside);
-    *lifetimes = (struct chunk_lifetimes){.special = count};
-    for (uint32_t i = 0; i < count; i++)
-        lifetimes->items[i] = lifetime_none;
-    return chunk;
-}
-
 /* Begins a new first chunk, so that rows in order fill their chunks. If no chunk can be taken, the pool is
  * marked as broken, which stops the run. */
 static uint32_t begin_newest(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place)
 {
-    uint32_t fresh = fresh_chunk(cluster, 1);
+    uint32_t fresh = cass_pool_take(&cluster->chunks);
     if (fresh == CASS_NONE)
         return CASS_NONE;
-    *chunk_at(cluster, fresh) = (struct clustering_chunk){
-        .next = partition_at(cluster, partition)->newest, .count = 1, .places = {*place}};
+    *chunk_at(cluster, fresh) = (struct clustering_chunk){.next = partition_at(cluster, partition)->newest,
+                                                          .count = 1,
+                                                          .special = 1,
+                                                          .places = {*place},
+                                                          .items = {lifetime_none}};
     partition_at(cluster, partition)->newest = fresh;
     return fresh;
 }
 
-static bool is_plain(const struct chunk_lifetimes *chunk, uint32_t at)
+static bool is_plain(const struct clustering_chunk *chunk, uint32_t at)
 {
     const struct lifetime *item = &chunk->items[at];
     return chunk->open[at] == 0 && item->written_us != NO_TIME && item->expires_s == NEVER &&
            item->deleted_us == NO_TIME;
 }
 
-/* The number of special rows among the first `count` rows of a chunk. */
-static uint32_t count_special(const struct chunk_lifetimes *chunk, uint32_t count)
+static uint32_t count_special(const struct clustering_chunk *chunk)
 {
     uint32_t special = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < chunk->count; i++)
         special += !is_plain(chunk, i);
     return special;
-}
-
-static void split_lifetimes(struct cass_cluster *cluster, uint32_t newer_index, uint32_t older_index,
-                            uint32_t moved)
-{
-    struct chunk_lifetimes *newer = lifetimes_at(cluster, newer_index);
-    struct chunk_lifetimes *older = lifetimes_at(cluster, older_index);
-    uint32_t left = chunk_at(cluster, newer_index)->count;
-    memcpy(older->items, newer->items, moved * sizeof *older->items);
-    memcpy(older->open, newer->open, moved * sizeof *older->open);
-    memmove(newer->items, &newer->items[moved], left * sizeof *newer->items);
-    memmove(newer->open, &newer->open[moved], left * sizeof *newer->open);
-    older->special = count_special(older, moved);
-    newer->special = count_special(newer, left);
 }
 
 /* Moves the older half of the chunk into a new chunk after it. */
 static bool split(struct cass_cluster *cluster, uint32_t chunk)
 {
-    uint32_t fresh = fresh_chunk(cluster, 0);
+    uint32_t fresh = cass_pool_take(&cluster->chunks);
     if (fresh == CASS_NONE)
         return false;
     struct clustering_chunk *newer = chunk_at(cluster, chunk), *older = chunk_at(cluster, fresh);
-    uint32_t moved = newer->count / 2;
-    *older = (struct clustering_chunk){.next = newer->next, .count = moved};
-    memcpy(older->places, newer->places, moved * sizeof *older->places);
-    newer->count -= moved;
+    const uint32_t moved = newer->count / 2, left = newer->count - moved;
+    *older = *newer;
+    older->count = moved;
+    newer->count = left;
     newer->next = fresh;
-    memmove(newer->places, &newer->places[moved], newer->count * sizeof *newer->places);
-    split_lifetimes(cluster, chunk, fresh, moved);
+    memmove(newer->places, &newer->places[moved], left * sizeof *newer->places);
+    memmove(newer->items, &newer->items[moved], left * sizeof *newer->items);
+    memmove(newer->open, &newer->open[moved], left * sizeof *newer->open);
+    older->special = count_special(older);
+    newer->special = count_special(newer);
     return true;
 }
 
@@ -323,14 +299,13 @@ static void insert(struct cass_cluster *cluster, uint32_t index, uint32_t at, co
     struct clustering_chunk *into = chunk_at(cluster, index);
     uint32_t behind = into->count - at;
     memmove(&into->places[at + 1], &into->places[at], behind * sizeof *into->places);
+    memmove(&into->items[at + 1], &into->items[at], behind * sizeof *into->items);
+    memmove(&into->open[at + 1], &into->open[at], behind * sizeof *into->open);
     into->places[at] = *place;
+    into->items[at] = lifetime_none;
+    into->open[at] = 0;
+    into->special++;
     into->count++;
-    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, index);
-    memmove(&lifetimes->items[at + 1], &lifetimes->items[at], behind * sizeof *lifetimes->items);
-    memmove(&lifetimes->open[at + 1], &lifetimes->open[at], behind * sizeof *lifetimes->open);
-    lifetimes->items[at] = lifetime_none;
-    lifetimes->open[at] = 0;
-    lifetimes->special++;
 }
 
 /* Finds the place of a row, or adds it. Returns its chunk, CASS_NONE when out of memory, and its position
@@ -363,8 +338,8 @@ static uint32_t need(struct cass_cluster *cluster, const struct row *row, uint32
     return chunk;
 }
 
-/* The lifetimes of a partition's rows, which a cluster keeps if it is configured to: each chunk of places has
- * a chunk of write times, expiries and deletions. These are what all replicas have. What some replicas miss
+/* The lifetimes of a partition's rows, which a cluster keeps if it is configured to: each place has a time
+ * of its write, an expiry and a deletion. These are what all replicas have. What some replicas miss
  * stays in the records of rows, and a reader adds the records that its replicas have, so each set of replicas
  * finds its own rows. A read goes down from the newest place and counts what Cassandra's replicas scan, which
  * is rows and tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java
@@ -421,9 +396,9 @@ static void open_lifetime(struct cass_cluster *cluster, uint32_t index)
     uint32_t at, chunk = need(cluster, row, &at);
     if (chunk == CASS_NONE)
         return;
-    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
-    lifetimes->special += is_plain(lifetimes, at);
-    lifetimes->open[at]++;
+    struct clustering_chunk *found = chunk_at(cluster, chunk);
+    found->special += is_plain(found, at);
+    found->open[at]++;
 }
 
 static void settle_lifetime(struct cass_cluster *cluster, uint32_t index)
@@ -437,10 +412,10 @@ static void settle_lifetime(struct cass_cluster *cluster, uint32_t index)
     uint32_t at, chunk = need(cluster, row, &at);
     if (chunk == CASS_NONE)
         return;
-    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
-    lifetimes->open[at]--;
-    merge(&lifetimes->items[at], row);
-    lifetimes->special -= is_plain(lifetimes, at);
+    struct clustering_chunk *found = chunk_at(cluster, chunk);
+    found->open[at]--;
+    merge(&found->items[at], row);
+    found->special -= is_plain(found, at);
 }
 
 /* Returns whether some replicas lack the record and one of the reader's replicas has it. */
@@ -451,10 +426,8 @@ static bool is_seen(const struct walk *walk, const struct row *row)
 
 /* Adds the records that the reader's replicas have to a chunk's lifetimes. It goes through the records once
  * for all rows of the chunk, because there may be many of both. */
-static void add_records(const struct walk *walk, uint32_t index, struct lifetime *items)
+static void add_records(const struct walk *walk, const struct clustering_chunk *chunk, struct lifetime *items)
 {
-    const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);
-    const struct chunk_lifetimes *lifetimes = lifetimes_at(walk->cluster, index);
     for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
         const struct row *row = row_at(walk->cluster, at);
         const struct clustering place = {row->time_ns, row->order};
@@ -468,20 +441,20 @@ static void add_records(const struct walk *walk, uint32_t index, struct lifetime
             else
                 high = middle;
         }
-        if (lifetimes->open[low] > 0 && !is_before(&place, &chunk->places[low]))
+        if (chunk->open[low] > 0 && !is_before(&place, &chunk->places[low]))
             merge(&items[low], row);
     }
 }
 
-static void fill_lifetimes(const struct walk *walk, uint32_t index, struct lifetime *items)
+static void fill_lifetimes(const struct walk *walk, const struct clustering_chunk *chunk,
+                           struct lifetime *items)
 {
-    const struct chunk_lifetimes *lifetimes = lifetimes_at(walk->cluster, index);
-    uint32_t count = chunk_at(walk->cluster, index)->count, open = 0;
-    memcpy(items, lifetimes->items, count * sizeof *items);
-    for (uint32_t i = 0; i < count; i++)
-        open += lifetimes->open[i];
+    uint32_t open = 0;
+    memcpy(items, chunk->items, chunk->count * sizeof *items);
+    for (uint32_t i = 0; i < chunk->count; i++)
+        open += chunk->open[i];
     if (open > 0)
-        add_records(walk, index, items);
+        add_records(walk, chunk, items);
 }
 
 /* Returns the latest deletion of a range that contains the time; NO_TIME if there is none. */
@@ -554,10 +527,10 @@ static struct bounds bounds_of(const struct cass_statement *statement)
 }
 
 /* Counts the rows of one chunk. Returns whether the read continues after it. */
-static bool scan_chunk(const struct walk *walk, uint32_t index, const struct bounds *bounds, struct scan *out)
+static bool scan_chunk(const struct walk *walk, const struct clustering_chunk *chunk,
+                       const struct bounds *bounds, struct scan *out)
 {
-    const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);
-    bool is_plain_chunk = lifetimes_at(walk->cluster, index)->special == 0 && !walk->has_ranges;
+    bool is_plain_chunk = chunk->special == 0 && !walk->has_ranges;
     if (chunk->places[0].time_ns >= bounds->until_ns && bounds->until_ns != INT64_MAX)
         return true;
     if (is_plain_chunk && (!bounds->has_low || is_before(&bounds->low, &chunk->places[0])) &&
@@ -570,7 +543,7 @@ static bool scan_chunk(const struct walk *walk, uint32_t index, const struct bou
     }
     struct lifetime items[CLUSTERING_CHUNK];
     if (!is_plain_chunk)
-        fill_lifetimes(walk, index, items);
+        fill_lifetimes(walk, chunk, items);
     for (uint32_t i = chunk->count; i-- > 0;) {
         const struct clustering *place = &chunk->places[i];
         if (place->time_ns >= bounds->until_ns && bounds->until_ns != INT64_MAX)
@@ -608,7 +581,7 @@ void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
     int64_t oldest_ns = bounds.has_low ? bounds.low.time_ns : INT64_MIN;
     *out = (struct scan){0};
     for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
-        if (!scan_chunk(&walk, at, &bounds, out))
+        if (!scan_chunk(&walk, chunk_at(cluster, at), &bounds, out))
             break;
     }
     if (walk.has_ranges)
