@@ -247,12 +247,19 @@ func (s *Strategy) Weight(row *Row) uint64 {
 	return 0
 }
 
-func (s *Strategy) fits(state *KeyState) bool {
+// checkWith refuses settings that cannot be meant, and a state that does not fit them.
+func (s *Strategy) checkWith(state *KeyState) error {
+	if err := s.Check(); err != nil || (s.MaxAgeNs == 0 && !s.fires()) {
+		return err
+	}
 	last := int64(math.MaxInt64 - 1)
 	if s.MaxAgeNs != 0 {
 		last-- // one row may roll the key twice
 	}
-	return state.Bucket >= 0 && state.Bucket <= last && (s.Kind == Count || state.Counter < s.Threshold)
+	if state.Bucket < 0 || state.Bucket > last || (s.Kind != Count && state.Counter >= s.Threshold) {
+		return ErrState
+	}
+	return nil
 }
 
 func endOf(first, rows uint64) uint64 {
@@ -314,11 +321,8 @@ func (s *Strategy) routeCount(sequence uint64) Placement {
 
 // Route places a row. Only kinds that fire, and those with a greatest age, use the state.
 func (s *Strategy) Route(state *KeyState, row *Row) (Placement, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkWith(state); err != nil {
 		return Placement{}, err
-	}
-	if (s.MaxAgeNs != 0 || s.fires()) && !s.fits(state) {
-		return Placement{}, ErrState
 	}
 	if s.MaxAgeNs != 0 {
 		return s.routeAged(state, row), nil
@@ -341,11 +345,8 @@ func (s *Strategy) Route(state *KeyState, row *Row) (Placement, error) {
 
 // Advance updates the state for a placed row: for each that fires, begins a bucket, or is one of Count.
 func (s *Strategy) Advance(state *KeyState, row *Row) (Effect, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkWith(state); err != nil {
 		return Effect{}, err
-	}
-	if (s.MaxAgeNs != 0 || s.fires()) && !s.fits(state) {
-		return Effect{}, ErrState
 	}
 	done := Effect{}
 	if s.MaxAgeNs != 0 {
