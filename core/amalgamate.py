@@ -38,11 +38,11 @@ def main():
     (folder / "bucketing.h").write_text(licence + inlined(CORE / "include/bucketing.h", headers, seen),
                                         encoding="utf-8")
     texts = {path: path.read_text(encoding="utf-8") for path in SOURCES}
-    count = collections.Counter(name for text in texts.values()
-                                for name in {*STATIC.findall(text), *MACRO.findall(text)})
+    names = {path: {*STATIC.findall(text), *MACRO.findall(text)} for path, text in texts.items()}
+    count = collections.Counter(name for own in names.values() for name in own)
     out = [licence, '#include "bucketing.h"\n']
     for path, text in texts.items():
-        own = {name for name in (*STATIC.findall(text), *MACRO.findall(text)) if count[name] > 1}
+        own = {name for name in names[path] if count[name] > 1}
         text = TOKEN.sub(lambda found: f"{path.stem}_{found[0]}" if found[0] in own else found[0], text)
         out.append(inlined(path, text, seen))
     (folder / "bucketing.c").write_text("".join(out), encoding="utf-8")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of an agent: one block from its host, laid out by bk_agent_init(), without pointers inside.
- * Every part begins at an offset that the header keeps, a multiple of alignof(max_align_t), so the block may
+ * Every part begins at an offset that the header keeps, aligned for any member (align_up()), so the block may
  * be moved. What each operation uses lies together: the beginning of the ring next to the header, and the top
  * of a full stack next to the first operations. The cache begins at a multiple of 64, so that an entry is in
  * one line of the processor's cache if the block begins at one:
