@@ -267,8 +267,18 @@ const struct bk_placement *lab_window_at(struct lab_lane *lane, int64_t time_ns)
 {
     struct bk_placement *window = &lane->window;
     const struct bk_row row = {.time_ns = time_ns};
-    if (time_ns < window->from_ns || time_ns >= window->until_ns)
+    const int64_t length_ns = lane->settings->strategy->of.time.window_ns, until_ns = window->until_ns;
+    if (time_ns >= window->from_ns && time_ns < until_ns)
+        return window;
+    if (time_ns != until_ns || until_ns == window->from_ns || length_ns == 0 ||
+        until_ns > INT64_MAX - length_ns) {
         bk_route(lane->settings->strategy, NULL, &row, window);
+        return window;
+    }
+    /* The next one of the same length, which needs no division. */
+    window->bucket++;
+    window->from_ns = until_ns;
+    window->until_ns = until_ns + length_ns;
     return window;
 }
 
