@@ -69,7 +69,7 @@ struct lab_reads_seen {
     uint64_t left; /* of reads of ranges, those before which the last row has left all ranges */
 };
 
-#define LAB_FEW_PARTITIONS 32
+#define LAB_FEW_PARTITIONS 128
 /* The reads of one kind in a lane. Between two changes of what they see, they are alike. */
 struct lab_course {
     int64_t since_ns;
