@@ -93,6 +93,7 @@ struct lab_expected {
     /* Reads of the newest rows. */
     bool is_walk;           /* they query one bucket after another, from the newest down */
     int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
+    uint64_t last;          /* the number of the partition, from 0, that has the last row of a read */
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
     /* Reads of ranges, unless by BK_KIND_HASH. */
     bool is_followed; /* by lab_expect_follow() */

@@ -373,30 +373,34 @@ static void all_go_to(struct lab_lane *lane, int64_t until_ns)
 }
 
 /* Finds the last partition that a walk queries: the newest partitions down to it hold as many rows as a read
- * wants. And finds how many more rows the open partition needs for a read to query fewer partitions, or in
- * another way. */
+ * wants. With more rows it is never an older one, so the search goes on from the one before. And finds how
+ * many more rows the open partition needs for a read to query fewer partitions, or in another way. */
 static void find_end(struct lab_lane *lane)
 {
     struct lab_expected *expected = lane->expected;
-    const uint64_t wanted = expected->reads->latest_rows;
+    const uint64_t wanted = expected->reads->latest_rows, rows = lane->placement.rows;
     const struct lab_book *book = &lane->book;
-    uint64_t newer = 0, found = 0, filled = 0;
+    const uint64_t forgotten = lane->partition_count - book->count;
+    /* The open one may be without the rows to come. */
+    const size_t count = book->count - (book->count > 0 && lab_open(lane)->size.rows == 0);
+    size_t last = expected->last > forgotten ? (size_t)(expected->last - forgotten) : 0;
+    uint64_t newer = 0, found = 0;
     expected->newest = expected->lowest = 0;
-    for (size_t i = book->count; found < wanted && i > 0; i--) {
-        const struct lab_entry *partition = &book->items[book->begin + i - 1];
-        if (partition->size.rows == 0)
-            continue; /* the open one, without the rows to come */
-        expected->newest = found == 0 ? partition->bucket : expected->newest;
-        expected->lowest = partition->bucket;
-        newer = found;
-        found += partition->size.rows;
-        filled++;
+    if (count > 0) {
+        const struct lab_entry *items = &book->items[book->begin];
+        while (last + 1 < count && rows - items[last].end_row >= wanted)
+            last++;
+        expected->newest = items[count - 1].bucket;
+        expected->lowest = items[last].bucket;
+        newer = rows - items[last].end_row;
+        found = newer + items[last].size.rows;
     }
-    expected->courses[LAB_READ_LATEST].filled = filled;
+    expected->last = forgotten + last;
+    expected->courses[LAB_READ_LATEST].filled = count - last;
     expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
     if (!expected->is_walk && (book->count == 0 || lab_open(lane)->size.rows < wanted))
         expected->rows_left = 1;
-    if (found < wanted && expected->is_walk && lane->placement.rows > 0)
+    if (found < wanted && expected->is_walk && rows > 0)
         expected->lowest = lane->settings->strategy->kind == BK_KIND_TIME ? expected->birth_bucket : 0;
 }
 
