@@ -373,7 +373,7 @@ static void all_go_to(struct lab_lane *lane, int64_t until_ns)
 }
 
 /* Finds the last partition that a walk queries: the newest partitions down to it hold as many rows as a read
- * wants. With more rows it is never an older one, so the search goes on from the one before. And finds how
+ * wants. With more rows it is never an older one, so the search continues from the one before. And finds how
  * many more rows the open partition needs for a read to query fewer partitions, or in another way. */
 static void find_end(struct lab_lane *lane)
 {
