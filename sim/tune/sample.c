@@ -118,12 +118,3 @@ bool tune_holm(double *p_values, uint64_t count)
     free(order);
     return true;
 }
-
-double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count)
-{
-    uint64_t all_hits = hits + other_hits, all = count + other_count;
-    if (hits == 0 || count == 0 || other_count == 0)
-        return 1;
-    return gsl_cdf_hypergeometric_Q((unsigned)hits - 1, (unsigned)all_hits, (unsigned)(all - all_hits),
-                                    (unsigned)count);
-}

@@ -40,9 +40,7 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             # A margin that a distribution judged has no partitions.
                             "margin[].rates[].rows_max", "margin[].rates[].bytes_max",
                             "margin[].rates[].partitions.over_limit.share"},
-          "cql": {"[].profile"},
-          # tests/cli/fuzz_test.py tests the fields of a baseline.
-          "fuzz": {"baseline.*", "baseline.worse[].*", "baseline.better[].*"}}
+          "cql": {"[].profile"}}
 
 
 def page_lines():

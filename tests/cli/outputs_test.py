@@ -78,7 +78,6 @@ WRITERS = [
     (["trace", "t.csv"], "--anonymise"),
     (["trace", "t.csv"], "--scenario"),
     (["tune", "s.yaml", "--no-charts", "--quiet"], "--emit"),
-    (["fuzz", "--seeds", "1..2", "--quiet", "--update-baseline"], "--baseline"),
 ]
 
 

@@ -60,11 +60,10 @@ add_test(NAME mutants/kept COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants
          $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)
 set_tests_properties(mutants/kept PROPERTIES TIMEOUT 300 LABELS repository)
 # Violations that no guarantee covers, compared with the shares of 2,000 seeds.
-set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.yaml --quiet
-    --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.json)
-add_test(NAME mutants/protocols_shares COMMAND ${shares} --seeds 1..60 --out mutants_protocols_shares)
+set(shares ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/shares.py $<TARGET_FILE:bucketlab>)
+add_test(NAME mutants/protocols_shares COMMAND ${shares} 1..60)
 set_tests_properties(mutants/protocols_shares PROPERTIES TIMEOUT 600 LABELS repository)
-add_test(NAME mutants/protocols_shares_campaign COMMAND ${shares} --seeds 1..2000 --out mutants_protocols_shares)
+add_test(NAME mutants/protocols_shares_campaign COMMAND ${shares} 1..2000)
 set_tests_properties(mutants/protocols_shares_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
 add_test(NAME mutants/campaign COMMAND bucketlab_judged fuzz --seeds 1..20000 --quiet --out mutants_campaign)
 set_tests_properties(mutants/campaign PROPERTIES TIMEOUT 1800 LABELS "slow;repository")

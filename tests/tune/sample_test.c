@@ -128,20 +128,6 @@ static void test_shares_have_exact_bounds(void **state)
     assert_true(lab_share_least(0, 10, 0.95) == 0 && lab_share_least(0, 0, 0.95) == 0);
 }
 
-/* The tail of the hypergeometric distribution, summed in integers. */
-static void test_share_above_another_is_exact(void **state)
-{
-    (void)state;
-    assert_near(tune_share_above(8, 10, 1, 6), 0.024475524475524476);
-    assert_near(tune_share_above(30, 100, 15, 100), 0.008574511384204201);
-    double far = tune_share_above(60, 150, 400, 2000);
-    assert_true(fabs(far / 6.100066157072791e-08 - 1) < 1e-9);
-    far = tune_share_above(150, 150, 260, 2000);
-    assert_true(fabs(far / 5.607440204801362e-120 - 1) < 1e-9);
-    assert_true(tune_share_above(0, 5, 3, 10) == 1 && tune_share_above(5, 5, 0, 0) == 1);
-    assert_true(tune_share_above(0, 0, 3, 10) == 1 && tune_share_above(5, 5, 7, 7) == 1);
-}
-
 /* With many trials the bounds are close to those of the normal distribution. */
 static void test_shares_of_many_trials(void **state)
 {
@@ -162,7 +148,6 @@ int main(void)
         cmocka_unit_test(test_statistical_tests_match_known_values),
         cmocka_unit_test(test_holm_corrects_step_by_step),
         cmocka_unit_test(test_shares_have_exact_bounds),
-        cmocka_unit_test(test_share_above_another_is_exact),
         cmocka_unit_test(test_shares_of_many_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing/hash.h"
 #include "draw.h"
-#include "kernel/digest.h"
 #include "lab/cluster_rows.h"
 #include "lab/fields.h"
 #include "lab/fuzz.h"
@@ -118,37 +116,18 @@ bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_s
     return make(base, seed, false, out, error);
 }
 
-/* Writes the user's scenario with its overrides. */
-static bool write_base(const struct lab_fuzz_base *base, char **out, struct sim_error *error)
+bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
+                      char **out, struct sim_error *error)
 {
     struct sim_error unseen = {0};
-    struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
-                            .error = error != NULL ? error : &unseen};
+    struct lab_tree tree = {.path = DRAWN_PATH, .error = error != NULL ? error : &unseen};
     struct lab_node *root;
     *out = NULL;
-    bool ok = read_base(&tree, base, &root);
+    bool ok = lab_root_read(&tree, text, strlen(text), overrides, override_count, &root);
     if (ok)
         ok = (*out = lab_tree_write(root)) != NULL || sim_fail_memory(tree.error);
     lab_tree_clear(&tree);
     return ok;
-}
-
-bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
-                      char **out, struct sim_error *error)
-{
-    const struct lab_fuzz_base base = {DRAWN_PATH, text, strlen(text), overrides, override_count, 0};
-    return write_base(&base, out, error);
-}
-
-bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error)
-{
-    char *text;
-    *out = 0;
-    if (!write_base(base, &text, error))
-        return false;
-    *out = sim_digest_chain(bk_murmur3_128(text, strlen(text), 0).h1, base->held);
-    free(text);
-    return true;
 }
 
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
@@ -521,16 +500,18 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
     assert((unsigned)run->kind < LAB_FUZZ_KINDS && run->protocol < LAB_PROTOCOL_COUNT);
     tally->runs[run->kind][run->protocol]++;
     lab_histogram_add(&tally->rolls, run->rolls, 1, 1);
-    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+    for (unsigned oracle = 0; oracle < LAB_FUZZ_SHARES; oracle++) {
         if ((run->judged >> oracle & 1) == 0)
             continue;
         struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][oracle];
         const struct lab_guarantee *guarantee =
             lab_guarantee_find(run->kind, run->protocol, (enum lab_oracle)oracle);
         bool is_violated = run->violated >> oracle & 1, is_broken = run->broken >> oracle & 1;
-        uint32_t excuses = is_broken ? 0 : run->excuses[oracle];
         cell->judged++;
         cell->violated += is_violated;
+        if (oracle >= LAB_ORACLE_COUNT)
+            continue;
+        uint32_t excuses = is_broken ? 0 : run->excuses[oracle];
         cell->broken += is_broken;
         cell->excused += guarantee != NULL && is_violated && !is_broken;
         cell->guaranteed += guarantee != NULL && run->lapsed[oracle] == 0;
@@ -541,38 +522,14 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
     }
 }
 
-/* Runs of a seed with the same kind and protocol are one observation, which is counted with the last of
- * them. */
-static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index)
-{
-    const struct lab_fuzz_run *run = &outcome->runs[index];
-    uint32_t judged = 0, uncovered = 0;
-    for (size_t i = 0; i < outcome->run_count; i++) {
-        const struct lab_fuzz_run *other = &outcome->runs[i];
-        if (other->kind != run->kind || other->protocol != run->protocol)
-            continue;
-        if (i > index)
-            return;
-        judged |= other->judged;
-        uncovered |= other->judged & other->violated & ~other->broken;
-    }
-    for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
-        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][share];
-        cell->seeds_judged += judged >> share & 1;
-        cell->seeds_uncovered += uncovered >> share & 1;
-    }
-}
-
 bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome)
 {
     tally->seeds++;
     for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
         tally->probes[probe] += outcome->probes >> probe & 1;
     lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
-    for (size_t i = 0; i < outcome->run_count; i++) {
+    for (size_t i = 0; i < outcome->run_count; i++)
         add_run(tally, &outcome->runs[i]);
-        add_seed(tally, outcome, i);
-    }
     return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
 }
 

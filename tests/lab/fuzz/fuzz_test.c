@@ -611,11 +611,11 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     /* No guarantee names this condition, so it excuses nothing. */
     assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
     const struct lab_fuzz_cell *kept = tally.cells[BK_KIND_PROBABILISTIC][BK_THREE_STATE];
-    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_judged, 1);
-    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_uncovered, 1);
-    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_90].seeds_uncovered, 1);
-    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].seeds_judged, 1);
-    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].seeds_uncovered, 0);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].judged, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].violated, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_90].violated, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].judged, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].violated, 0);
     assert_int_equal(tally.probes[LAB_PROBE_LATE_ROW], 1);
     assert_int_equal(lab_fuzz_median(&tally.rolls), 5);
     assert_int_equal(lab_fuzz_median(&tally.rows), 20);

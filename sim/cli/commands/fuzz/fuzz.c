@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab fuzz: many seeds with random faults come in, and are checked against the table of guarantees; out
  * go the counts of each guarantee, condition and rare path, as tables or JSON, or the first failure, shrunk
- * (finding.c), and a comparison with a stored campaign (baseline.c). */
-#define _POSIX_C_SOURCE 200809L
+ * and written to a file, with the event trace of its key and the command that replays it. Seeds are started
+ * and added up in order, so the result does not depend on the number of threads or ranks. */
+#define _XOPEN_SOURCE 700
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base.h"
-#include "fuzz.h"
+#include "cli/run.h"
 #include "kernel/archive.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
@@ -17,13 +19,53 @@
 #include "lab/fuzz.h"
 #include "lab/quantity.h"
 #include "lab/run.h"
+#include "reports/reports.h"
+
+/* A guarantee that a seed broke. */
+struct breach {
+    uint64_t seed;
+    char label[LAB_LABEL_SIZE_MAX + 1]; /* of the strategy */
+    enum lab_oracle oracle;
+    struct lab_violation violation;
+    int64_t since_ns;            /* time of the first violation, since the start of the run */
+    char key[LAB_KEY_NAME_SIZE]; /* "": the violation is not of a single key */
+};
+
+struct campaign {
+    /* Set by the caller. */
+    const struct lab_fuzz_base *base;
+    uint32_t held;        /* of base, for other ranks */
+    uint64_t first, last; /* at most INT64_MAX */
+    int64_t for_ms; /* time limit: the first seed that ends after it is the last one counted; 0: no limit */
+    uint32_t jobs;
+    struct lab_team team;
+    bool keeps_going; /* continue after the first broken guarantee */
+    /* The results, up to the first broken guarantee or to the end. */
+    struct lab_fuzz_tally tally;
+    GArray *breaches; /* struct breach, in the order of seeds */
+    int64_t begin_ms, elapsed_ms;
+    bool is_out_of_time;
+};
 
 /* The outcome of a seed, kept until all smaller seeds have been summed up. */
 struct outcome {
     bool has_breach;
     struct lab_fuzz_outcome of_run;
-    struct cli_breach breach;
+    struct breach breach;
 };
+
+/* False when out of memory, or when the trace of its keys cannot be read. */
+static bool describe_breach(const struct lab_scenario *scenario, const struct lab_result *result,
+                            const struct lab_breach *breach, struct breach *out, struct sim_error *error)
+{
+    const struct lab_strategy_result *strategy = &result->strategies[breach->strategy];
+    *out = (struct breach){.seed = result->seed,
+                           .oracle = breach->oracle,
+                           .violation = strategy->verdict.violations[breach->oracle]};
+    out->since_ns = out->violation.time_ns - result->start_ns;
+    snprintf(out->label, sizeof out->label, "%s", strategy->label);
+    return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
+}
 
 static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct lab_progress *progress,
                        struct outcome *outcome, struct sim_error *error)
@@ -38,8 +80,7 @@ static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct l
         lab_fuzz_hold(result, base->held);
         lab_fuzz_outcome_of(result, &outcome->of_run);
         outcome->has_breach = lab_breach_find(result, &breach);
-        is_fine =
-            !outcome->has_breach || cli_breach_describe(scenario, result, &breach, &outcome->breach, error);
+        is_fine = !outcome->has_breach || describe_breach(scenario, result, &breach, &outcome->breach, error);
     }
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
@@ -49,7 +90,7 @@ static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct l
 static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
                      struct sim_error *error)
 {
-    const struct cli_campaign *campaign = context;
+    const struct campaign *campaign = context;
     *made = g_new0(struct outcome, 1);
     return judge_seed(campaign->base, campaign->first + job, progress, *made, error);
 }
@@ -57,7 +98,7 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
 /* What another rank needs to run the seeds, in addition to the order's path, text and overrides. */
 static void archive_campaign(void *context, struct sim_archive *archive)
 {
-    struct cli_campaign *campaign = context;
+    struct campaign *campaign = context;
     sim_archive_u64(archive, &campaign->first);
     sim_archive_u64(archive, &campaign->last);
     sim_archive_u32(archive, &campaign->held);
@@ -75,7 +116,7 @@ static void archive_outcome(void *context, void **made, struct sim_archive *arch
 static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
 {
     (void)job;
-    struct cli_campaign *campaign = context;
+    struct campaign *campaign = context;
     g_autofree struct outcome *outcome = made;
     if (outcome->has_breach)
         g_array_append_val(campaign->breaches, outcome->breach);
@@ -86,7 +127,7 @@ static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, str
 
 static bool run_seeds(void *context, struct lab_progress *progress, struct sim_error *error)
 {
-    struct cli_campaign *campaign = context;
+    struct campaign *campaign = context;
     const struct lab_fuzz_base *base = campaign->base;
     GString *lines = g_string_new("");
     for (size_t i = 0; i < base->override_count; i++)
@@ -113,22 +154,10 @@ static bool run_seeds(void *context, struct lab_progress *progress, struct sim_e
     return is_fine;
 }
 
-bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
-                         const struct lab_breach *breach, struct cli_breach *out, struct sim_error *error)
-{
-    const struct lab_strategy_result *strategy = &result->strategies[breach->strategy];
-    *out = (struct cli_breach){.seed = result->seed,
-                               .oracle = breach->oracle,
-                               .violation = strategy->verdict.violations[breach->oracle]};
-    out->since_ns = out->violation.time_ns - result->start_ns;
-    snprintf(out->label, sizeof out->label, "%s", strategy->label);
-    return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
-}
-
 bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *order,
                         struct sim_archive *archive, struct sim_error *error)
 {
-    struct cli_campaign campaign = {.team = *team};
+    struct campaign campaign = {.team = *team};
     archive_campaign(&campaign, archive);
     g_auto(GStrv) lines = g_strsplit(order->overrides == NULL ? "" : order->overrides, "\n", -1);
     struct lab_fuzz_base base = {.path = order->path,
@@ -143,6 +172,266 @@ bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *ord
     campaign.base = &base;
     campaign.jobs = lab_team_threads(team, ranks_own(team->ranks));
     return sim_archive_finish_load(archive, error) && run_seeds(&campaign, NULL, error);
+}
+
+/* --- The first broken guarantee, shrunk. */
+
+struct finding {
+    struct breach before, after; /* before and after shrinking */
+    char *path;                  /* path of the written file */
+    char *text;                  /* text of the scenario in the file */
+    uint32_t tries;              /* number of tests while shrinking */
+    GQueue lines;                /* the last lines of the event trace of the key */
+};
+
+/* The beginning of the file's name: "fuzz", or the name of the scenario's file without its extension. The
+ * caller must free it. */
+static char *stem_of(const struct lab_fuzz_base *base)
+{
+    char *stem = base->path == NULL ? g_strdup("fuzz") : g_path_get_basename(base->path);
+    char *point = strrchr(stem, '.');
+    if (point != NULL && point != stem)
+        *point = '\0';
+    return g_strcanon(stem, G_CSET_A_2_Z G_CSET_a_2_z "0123456789-_", '-');
+}
+
+#define TRIES_MAX   1500u
+#define LINES_MAX   40u
+#define LINES_AFTER 3u
+
+/* The state of shrinking: the breach to keep, and the smallest scenario so far. */
+struct trial {
+    const char *path; /* path of the user's scenario, for relative file names */
+    enum lab_oracle oracle;
+    uint32_t held;
+    const char *text; /* text of the seed's scenario */
+    char **out;       /* text of the smallest scenario */
+    struct lab_progress *progress;
+    struct breach *last; /* breach of the smallest scenario so far */
+    uint32_t tries;
+    struct sim_error error; /* of the machine, not of the scenario */
+};
+
+/* The last lines of an event trace, up to the violation and a little beyond. */
+struct hearing {
+    struct cli_listener listener;
+    int64_t until_ns;
+    GQueue *lines;
+    size_t after;
+};
+
+/* PATH="FILE" as an override; NULL if there is no file. */
+static char *absolute(const char *path, const char *file)
+{
+    g_autofree char *whole = file == NULL ? NULL : realpath(file, NULL);
+    g_autofree char *quoted = whole == NULL ? NULL : cli_json_quoted(whole);
+    return quoted == NULL ? NULL : g_strconcat(path, "=", quoted, NULL);
+}
+
+/* Makes the text of the seed's scenario, with absolute file names. */
+static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    if (!lab_fuzz_scenario(base, seed, &scenario, error))
+        return false;
+    g_autofree char *trace = absolute("trace.file", scenario->trace_path),
+                    *like = absolute("cluster.node.like", scenario->like_path);
+    struct lab_override overrides[2];
+    size_t count = 0;
+    if (trace != NULL)
+        overrides[count++].text = trace;
+    if (like != NULL)
+        overrides[count++].text = like;
+    bool is_fine = lab_fuzz_rewrite(scenario->text, overrides, count, out, error);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+static bool still_breaks(void *context, const char *text)
+{
+    struct trial *trial = context;
+    struct lab_scenario *scenario = NULL;
+    struct lab_result *result = NULL;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    struct lab_progress inner = {.parent = trial->progress};
+    if (lab_is_stopped(trial->progress) || trial->error.class != SIM_ERROR_NONE)
+        return false;
+    trial->tries++;
+    trial->progress->rows = trial->tries;
+    bool is_kept = false;
+    if (lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error) &&
+        lab_run(scenario, 1, &inner, &result, &error)) {
+        lab_fuzz_hold(result, trial->held);
+        for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
+            const struct lab_strategy_result *one = &result->strategies[i];
+            const struct lab_breach breach = {i, trial->oracle};
+            is_kept = lab_guarantee_is_broken(lab_settings_kind(&one->settings),
+                                              lab_settings_protocol(&one->settings), trial->oracle,
+                                              &one->verdict) &&
+                      describe_breach(scenario, result, &breach, trial->last, &error);
+        }
+    }
+    if (error.class == SIM_ERROR_ENVIRONMENT)
+        trial->error = error;
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return is_kept;
+}
+
+/* The number of tries is not known in advance, so the progress has no total. */
+static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct trial *trial = context;
+    trial->progress = progress;
+    return lab_shrink(trial->text, TRIES_MAX, still_breaks, trial, trial->out, error);
+}
+
+/* Adds a comment as one line, whatever characters a label, a key or a path has. */
+static __attribute__((format(printf, 2, 3))) void add_comment(GString *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *comment = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    for (char *c = comment; *c != '\0'; c++)
+        *c = g_ascii_iscntrl(*c) ? '?' : *c;
+    g_string_append_printf(text, "# %s\n", comment);
+}
+
+static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
+                       struct finding *finding, struct sim_error *error)
+{
+    const struct breach *breach = &finding->after;
+    const char *oracle = lab_oracle_name(breach->oracle);
+    g_autofree char *stem = stem_of(base),
+                    *name = g_strdup_printf("%s-%" PRIu64 "-%s", stem, breach->seed, oracle),
+                    *file = g_strconcat(name, ".yaml", NULL), *set_name = g_strconcat("name=", name, NULL),
+                    *demand = g_strdup_printf("%s.oracle.%s.violations == 0", breach->label, oracle),
+                    *quoted = cli_json_quoted(demand), *set_expect = g_strdup_printf("expect=[%s]", quoted);
+    const struct lab_override overrides[] = {{set_name}, {set_expect}};
+    char *text;
+    if (!lab_fuzz_rewrite(finding->text, overrides, 2, &text, error))
+        return false;
+    free(finding->text);
+    finding->text = text;
+    GString *whole = g_string_new("");
+    add_comment(whole, "Seed %" PRIu64 " of `%s`", breach->seed, replay);
+    add_comment(whole, "breaks a guarantee of %s: %s (%s).", breach->label, oracle,
+                lab_oracle_about(breach->oracle));
+    add_comment(whole, "%s%s%s", breach->key, breach->key[0] == '\0' ? "" : ": ", breach->violation.text);
+    add_comment(whole, "The expectation fails as long as the guarantee is broken.");
+    g_string_append(whole, text);
+    bool is_fine = report_write_text(folder, file, whole->str, &finding->path, error);
+    g_string_free(whole, TRUE);
+    return is_fine;
+}
+
+/* A line begins with seconds and nanoseconds since the start. */
+static void hear(void *context, const char *text)
+{
+    struct hearing *hearing = context;
+    char *rest;
+    int64_t time_ns = strtoll(text, &rest, 10) * SIM_SECOND;
+    time_ns += *rest == '.' ? strtoll(rest + 1, NULL, 10) : 0;
+    if (hearing->listener.is_over)
+        return;
+    if (time_ns > hearing->until_ns && hearing->after++ == LINES_AFTER) {
+        hearing->listener.is_over = true;
+        return;
+    }
+    g_queue_push_tail(hearing->lines, g_strdup(text));
+    if (hearing->lines->length > LINES_MAX)
+        g_free(g_queue_pop_head(hearing->lines));
+}
+
+static bool hear_events(const struct cli_args *args, const char *path, struct finding *finding,
+                        struct sim_error *error)
+{
+    const struct breach *breach = &finding->after;
+    struct lab_scenario *scenario;
+    struct hearing hearing = {.until_ns = breach->since_ns, .lines = &finding->lines};
+    size_t strategy = 0;
+    if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
+        return false;
+    while (strcmp(scenario->strategies[strategy].label, breach->label) != 0)
+        strategy++;
+    hearing.listener.event_trace = (struct lab_event_trace){
+        .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
+    bool is_fine = cli_execute_alone(args, scenario, strategy, &hearing.listener, error) ||
+                   hearing.listener.is_over || args->signals->caught != 0;
+    if (is_fine)
+        *error = (struct sim_error){SIM_ERROR_NONE, ""};
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+/* Shrinks the scenario of the seed as long as the same oracle is broken, writes it into `folder`, which is
+ * created if it is missing, and records its event trace. The file appears only when it is complete. A signal
+ * ends the shrinking; the smallest scenario so far is still written. */
+static bool make_finding(const struct cli_args *args, const struct lab_fuzz_base *base,
+                         const struct breach *breach, const char *replay, const char *folder,
+                         struct finding *out, struct sim_error *error)
+{
+    *out = (struct finding){.before = *breach, .after = *breach};
+    struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
+                          .oracle = breach->oracle,
+                          .held = base->held,
+                          .out = &out->text,
+                          .last = &out->after};
+    const struct cli_task task = {.name = "shrinking", .unit = "tries/s", .run = shrink, .context = &trial};
+    char *text;
+    if (!begin_text(base, breach->seed, &text, error))
+        return false;
+    trial.text = text;
+    bool is_fine = cli_attend(args, &task, NULL, error);
+    free(text);
+    if (is_fine && trial.error.class != SIM_ERROR_NONE)
+        is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
+    out->tries = trial.tries;
+    return is_fine && write_file(base, replay, folder, out, error) &&
+           (args->signals->caught != 0 || hear_events(args, trial.path, out, error));
+}
+
+static void print_breach(const struct breach *breach)
+{
+    printf("seed %" PRIu64 ": ", breach->seed);
+    cli_print_text(stdout, breach->label);
+    printf(" breaks its guarantee '%s': %s\n  ", lab_oracle_name(breach->oracle),
+           lab_oracle_about(breach->oracle));
+    if (breach->key[0] != '\0') {
+        cli_print_text(stdout, breach->key);
+        printf(" at %.6f s: ", (double)breach->since_ns / 1e9);
+    }
+    cli_print_text(stdout, breach->violation.text);
+    printf(" (%" PRIu64 " in all)\n", breach->violation.count);
+}
+
+static void print_finding(const struct finding *finding)
+{
+    print_breach(&finding->before);
+    printf("\nshrunk in %u tries to ", finding->tries);
+    cli_print_text(stdout, finding->path);
+    printf(", where\n");
+    print_breach(&finding->after);
+    putchar('\n');
+    cli_print_lines(stdout, finding->text);
+    if (finding->lines.length == 0)
+        return;
+    printf("\nthe last events");
+    if (finding->after.key[0] != '\0') {
+        printf(" of ");
+        cli_print_text(stdout, finding->after.key);
+    }
+    printf("\n");
+    for (const GList *line = finding->lines.head; line != NULL; line = line->next)
+        cli_print_line(stdout, "", line->data);
+}
+
+static void clear_finding(struct finding *finding)
+{
+    g_queue_clear_full(&finding->lines, g_free);
+    free(finding->path);
+    free(finding->text);
 }
 
 static void print_guarantee(const struct lab_guarantee *guarantee)
@@ -192,7 +481,7 @@ static char *replay_line(const struct lab_fuzz_base *base, uint64_t seed)
 
 /* The command for the seeds that a campaign did not run: "bucketlab fuzz my.yaml --seeds 1001.. --for 60s".
  * It leaves out options that do not change results. */
-static char *rest_line(const struct cli_campaign *campaign)
+static char *rest_line(const struct campaign *campaign)
 {
     char last[CLI_NUMBER_SIZE] = "", time[CLI_NUMBER_SIZE];
     if (campaign->last < INT64_MAX)
@@ -207,19 +496,18 @@ static char *rest_line(const struct cli_campaign *campaign)
 }
 
 /* NULL: there are fewer. */
-static const struct cli_breach *breach_at(const struct cli_campaign *campaign, guint index)
+static const struct breach *breach_at(const struct campaign *campaign, guint index)
 {
-    return index >= campaign->breaches->len ? NULL
-                                            : &g_array_index(campaign->breaches, struct cli_breach, index);
+    return index >= campaign->breaches->len ? NULL : &g_array_index(campaign->breaches, struct breach, index);
 }
 
-static double rate_of(const struct cli_campaign *campaign)
+static double rate_of(const struct campaign *campaign)
 {
     int64_t elapsed_ms = campaign->elapsed_ms > 0 ? campaign->elapsed_ms : 1;
     return (double)campaign->tally.seeds * 1000 / (double)elapsed_ms;
 }
 
-static void print_head(const struct cli_campaign *campaign)
+static void print_head(const struct campaign *campaign)
 {
     const struct lab_fuzz_tally *tally = &campaign->tally;
     char seeds[CLI_NUMBER_SIZE], rows[CLI_NUMBER_SIZE], rolls[CLI_NUMBER_SIZE];
@@ -232,10 +520,10 @@ static void print_head(const struct cli_campaign *campaign)
         printf("no guarantee was broken\n");
 }
 
-static void print_breaches(const struct cli_campaign *campaign)
+static void print_breaches(const struct campaign *campaign)
 {
     for (guint i = 0; i < campaign->breaches->len && i < LISTED_MAX; i++) {
-        const struct cli_breach *breach = breach_at(campaign, i);
+        const struct breach *breach = breach_at(campaign, i);
         printf("seed %" PRIu64 ": ", breach->seed);
         cli_print_text(stdout, breach->label);
         printf(" breaks '%s'%s", lab_oracle_name(breach->oracle), breach->key[0] == '\0' ? "" : " of ");
@@ -371,11 +659,11 @@ static void print_probes(const struct lab_fuzz_tally *tally)
 }
 
 /* rest: NULL when there is none. */
-static void print(const struct cli_campaign *campaign, const char *replay, const char *rest,
-                  const struct cli_finding *finding)
+static void print(const struct campaign *campaign, const char *replay, const char *rest,
+                  const struct finding *finding)
 {
     if (finding->path != NULL) {
-        cli_finding_print(finding);
+        print_finding(finding);
         char *line = cli_line_with(g_strdup("bucketlab run"), finding->path);
         line = cli_line_with(cli_line_with(cli_line_with(line, "--no-charts"), "--trace-events"), "-");
         if (finding->after.key[0] != '\0')
@@ -405,12 +693,12 @@ static json_t *probes_of(const struct lab_fuzz_tally *tally)
     return object;
 }
 
-static json_t *failures_of(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                           const struct cli_finding *finding)
+static json_t *failures_of(const struct campaign *campaign, const struct lab_fuzz_base *base,
+                           const struct finding *finding)
 {
     json_t *list = json_array();
     for (guint i = 0; i < campaign->breaches->len; i++) {
-        const struct cli_breach *breach = breach_at(campaign, i);
+        const struct breach *breach = breach_at(campaign, i);
         g_autofree char *replay = replay_line(base, breach->seed);
         list = cli_json_append(
             list,
@@ -437,15 +725,14 @@ static json_t *conditions_of(const uint64_t runs[LAB_CONDITION_COUNT])
     return object;
 }
 
-static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
-                       const struct lab_fuzz_cell *cell)
+static json_t *cell_of(enum bk_kind kind, unsigned protocol, unsigned share, const struct lab_fuzz_cell *cell)
 {
-    bool has_guarantee = is_guaranteed(kind, protocol, oracle);
+    bool has_guarantee = is_guaranteed(kind, protocol, (enum lab_oracle)share);
     return CLI_OBJECT({"excused", conditions_of(cell->excuses)},
                       {"not_guaranteed", conditions_of(cell->lapsed)},
                       {"guaranteed", has_guarantee ? cli_json_whole(cell->guaranteed) : json_null()},
                       {"strategy", json_string(lab_protocol_name(kind, protocol))},
-                      {"oracle", json_string(lab_oracle_name(oracle))},
+                      {"oracle", json_string(lab_fuzz_share_name(share))},
                       {"judged", cli_json_whole(cell->judged)}, {"violated", cli_json_whole(cell->violated)},
                       {"excused_runs", has_guarantee ? cli_json_whole(cell->excused) : json_null()},
                       {"broken", cli_json_whole(cell->broken)});
@@ -456,23 +743,21 @@ static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
     json_t *list = json_array();
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
-            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
+            for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][share];
                 if (cell->judged > 0)
-                    list = cli_json_append(
-                        list, cell_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, cell));
+                    list = cli_json_append(list, cell_of((enum bk_kind)kind, protocol, share, cell));
             }
         }
     }
     return list;
 }
 
-/* Takes ownership of `baseline`. */
-static json_t *as_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                       const struct cli_finding *finding, json_t *baseline)
+static json_t *as_json(const struct campaign *campaign, const struct lab_fuzz_base *base,
+                       const struct finding *finding)
 {
     const struct lab_fuzz_tally *tally = &campaign->tally;
-    return CLI_OBJECT({"baseline", baseline}, {"seeds", cli_json_whole(tally->seeds)},
+    return CLI_OBJECT({"seeds", cli_json_whole(tally->seeds)},
                       {"seeds_per_second", cli_json_number(rate_of(campaign))},
                       {"first", cli_json_whole(campaign->first)}, {"last", cli_json_whole(campaign->last)},
                       {"next", cli_json_whole(campaign->first + tally->seeds)},
@@ -492,10 +777,6 @@ static const struct cli_option options[] = {
      "do not accept this condition as an excuse, as in\n"
      "changes_at_once; repeatable (docs/oracles.md)"},
     {"keep-going", NULL, "do not stop at the first failure; shrink none"},
-    {"baseline", "FILE",
-     "compare the shares of seeds with a violation that\n"
-     "no guarantee covers with those of this file"},
-    {"update-baseline", NULL, "with --baseline: make it again, if no guarantee is broken"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
     {"guarantees", NULL, "print the table of guarantees, run nothing"},
     {CLI_OPTION_JOBS},
@@ -509,27 +790,12 @@ struct job {
     struct lab_fuzz_base base;
     char *text;
     struct lab_override *overrides;
-    struct cli_campaign campaign;
-    struct cli_finding finding;
-    struct cli_fuzz_baseline baseline;
+    struct campaign campaign;
+    struct finding finding;
     const char *folder;
     char *replay; /* command that replays the first failed seed */
     char *rest;   /* command for the seeds that were not run; NULL: none */
 };
-
-/* A campaign that ended early is not compared, and a campaign that broke a guarantee does not become a
- * baseline. */
-static bool use_baseline(struct job *job, struct sim_error *error)
-{
-    const struct cli_campaign *campaign = &job->campaign;
-    bool is_whole =
-        job->args->signals->caught == 0 && (campaign->breaches->len == 0 || campaign->keeps_going);
-    if (job->baseline.path == NULL || !is_whole)
-        return true;
-    if (!job->baseline.is_update)
-        return cli_fuzz_baseline_compare(&job->baseline, &campaign->tally, error);
-    return campaign->breaches->len > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
-}
 
 /* The number of seeds from which a campaign without a user's scenario must reach every probe. */
 #define PROBED_SEEDS 1000u
@@ -557,8 +823,8 @@ static bool fail_probes(const struct job *job, struct sim_error *error)
 /* Whether all is well; otherwise the error says what is not. */
 static bool conclude(const struct job *job, struct sim_error *error)
 {
-    const struct cli_campaign *campaign = &job->campaign;
-    const struct cli_breach *first = breach_at(campaign, 0);
+    const struct campaign *campaign = &job->campaign;
+    const struct breach *first = breach_at(campaign, 0);
     if (campaign->breaches->len > 1)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "%u of %" PRIu64 " seeds break a guarantee, the first of them: %s",
@@ -570,13 +836,13 @@ static bool conclude(const struct job *job, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "interrupted after %" PRIu64 " seeds; what they found is above",
                         campaign->tally.seeds);
-    return cli_fuzz_baseline_judge(&job->baseline, error) && fail_probes(job, error);
+    return fail_probes(job, error);
 }
 
 /* A campaign that was ended by the time limit or a signal has fewer seeds, and prints how to continue. */
 static void end_early(struct job *job)
 {
-    struct cli_campaign *campaign = &job->campaign;
+    struct campaign *campaign = &job->campaign;
     uint64_t tried = campaign->tally.seeds;
     if ((!campaign->is_out_of_time && job->args->signals->caught == 0) ||
         (campaign->breaches->len > 0 && !campaign->keeps_going) || tried > campaign->last - campaign->first)
@@ -589,7 +855,7 @@ static void end_early(struct job *job)
 static bool fuzz(struct job *job, struct sim_error *error)
 {
     const struct cli_args *args = job->args;
-    struct cli_campaign *campaign = &job->campaign;
+    struct campaign *campaign = &job->campaign;
     const struct cli_task task = {.name = "fuzz", .unit = "seeds/s", .run = run_seeds, .context = campaign};
     lab_fuzz_tally_init(&campaign->tally);
     campaign->begin_ms = cli_now_ms();
@@ -597,21 +863,16 @@ static bool fuzz(struct job *job, struct sim_error *error)
     if (is_fine && campaign->breaches->len > 0) {
         job->replay = replay_line(&job->base, breach_at(campaign, 0)->seed);
         if (!campaign->keeps_going && args->signals->caught == 0)
-            is_fine = cli_finding_make(args, &job->base, breach_at(campaign, 0), job->replay, job->folder,
-                                       &job->finding, error);
+            is_fine = make_finding(args, &job->base, breach_at(campaign, 0), job->replay, job->folder,
+                                   &job->finding, error);
     }
     if (!is_fine)
         return false;
     end_early(job);
-    if (!use_baseline(job, error))
-        return false;
-    if (args->is_json) {
-        cli_json_print(as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)));
-        return conclude(job, error);
-    }
-    print(campaign, job->replay, job->rest, &job->finding);
-    if (job->baseline.worse != NULL)
-        cli_fuzz_baseline_print(&job->baseline);
+    if (args->is_json)
+        cli_json_print(as_json(campaign, &job->base, &job->finding));
+    else
+        print(campaign, job->replay, job->rest, &job->finding);
     return conclude(job, error);
 }
 
@@ -647,7 +908,7 @@ static bool read_base(const struct cli_args *args, struct job *job, struct sim_e
     return true;
 }
 
-static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
+static bool read_seeds(const struct cli_args *args, struct campaign *campaign, struct sim_error *error)
 {
     const char *text = cli_value(args, "seeds", campaign->for_ms > 0 ? "1.." : "1..1000");
     const bool is_open = campaign->for_ms > 0 && g_str_has_suffix(text, "..");
@@ -668,7 +929,7 @@ static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaig
 static bool read_job(struct job *job, struct sim_error *error)
 {
     const struct cli_args *args = job->args;
-    struct cli_campaign *campaign = &job->campaign;
+    struct campaign *campaign = &job->campaign;
     int64_t for_ns = 0;
     campaign->base = &job->base;
     campaign->keeps_going = cli_has(args, "keep-going");
@@ -681,8 +942,6 @@ static bool read_job(struct job *job, struct sim_error *error)
     if (!read_seeds(args, campaign, error) || !read_base(args, job, error) ||
         !cli_folder_check(job->folder, error))
         return false;
-    job->baseline.path = cli_value(args, "baseline", NULL);
-    job->baseline.is_update = cli_has(args, "update-baseline");
     /* Errors in the user's file are found before any thread is started. */
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
@@ -691,22 +950,16 @@ static bool read_job(struct job *job, struct sim_error *error)
     struct cli_outputs outputs = {NULL};
     if (job->base.path != NULL)
         cli_outputs_scenario(&outputs, scenario);
-    g_autofree char *name = cli_finding_stem(&job->base);
+    g_autofree char *name = stem_of(&job->base);
     cli_outputs_finding(&outputs, job->folder, name);
-    if (job->baseline.is_update)
-        cli_outputs_file(&outputs, "baseline", job->baseline.path);
-    else
-        cli_outputs_input(&outputs, "the baseline", job->baseline.path);
     bool is_apart = cli_outputs_check(&outputs, error);
     if (is_apart && !args->is_quiet)
         cli_warnings_files(stderr, scenario);
     lab_scenario_destroy(scenario);
-    if (!is_apart || !cli_fuzz_baseline_read(&job->baseline, &job->base, error))
-        return false;
-    return is_cluster || sim_fail(error, SIM_ERROR_INPUT,
-                                  "%s: no agents, and without them nothing can go wrong; leave 'agents' out "
-                                  "to have them drawn",
-                                  job->base.path);
+    return is_apart && (is_cluster || sim_fail(error, SIM_ERROR_INPUT,
+                                               "%s: no agents, and without them nothing can go wrong; leave "
+                                               "'agents' out to have them drawn",
+                                               job->base.path));
 }
 
 static bool print_scenarios(const struct job *job, struct sim_error *error)
@@ -732,13 +985,12 @@ static bool run(const struct cli_args *args, struct sim_error *error)
         print_all_guarantees();
         return true;
     }
-    job.campaign.breaches = g_array_new(FALSE, TRUE, sizeof(struct cli_breach));
+    job.campaign.breaches = g_array_new(FALSE, TRUE, sizeof(struct breach));
     bool is_fine =
         read_job(&job, error) && (cli_has(args, "print") ? print_scenarios(&job, error) : fuzz(&job, error));
     lab_fuzz_tally_clear(&job.campaign.tally);
     g_array_free(job.campaign.breaches, TRUE);
-    cli_finding_clear(&job.finding);
-    cli_fuzz_baseline_clear(&job.baseline);
+    clear_finding(&job.finding);
     g_free(job.replay);
     g_free(job.rest);
     g_free(job.overrides);
@@ -752,7 +1004,6 @@ const struct cli_command cli_fuzz = {
     .summary = "try many seeds with random faults; shrink the first that fails",
     .example = "  bucketlab fuzz --seeds 1..10000\n"
                "  bucketlab fuzz my.yaml --seeds 1..500 --jobs 2\n"
-               "  bucketlab fuzz my.yaml --seeds 1..500 --baseline shares.json\n"
                "  bucketlab fuzz --for 60s\n"
                "  bucketlab fuzz --seeds 17..17 --print\n",
     .options = options,

@@ -43,9 +43,5 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
  * extreme by chance. A value below 0.05 is then significant although there were many tests. Source: Holm
  * 1979, "A simple sequentially rejective multiple test procedure". Returns false when out of memory. */
 bool tune_holm(double *p_values, uint64_t count);
-/* The chance of this many hits or more in `count` trials when their share equals that of the `other_count`
- * trials: one-sided, exact given the sum of both (Fisher 1934). 1 when either had no trial. hits <= count,
- * and both counts together at most 2^31. */
-double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count);
 
 #endif

@@ -49,10 +49,6 @@ bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_s
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
                       char **out, struct sim_error *error);
 
-/* A hash of everything that the seeds of a campaign share, without comments and layout: it identifies the
- * campaign. */
-bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error);
-
 /* Writes the name of a key of the scenario into buffer, which must have LAB_KEY_NAME_SIZE bytes; "" for
  * UINT32_MAX. */
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
@@ -67,8 +63,8 @@ struct lab_breach {
 };
 bool lab_breach_find(const struct lab_result *result, struct lab_breach *out);
 
-/* The properties of runs whose shares a campaign measures: violations of each oracle, and, after these,
- * whether fewer than a given share of the rows was acknowledged. */
+/* The properties of runs that a campaign counts: violations of each oracle, and, after these, whether fewer
+ * than a given share of the rows was acknowledged. */
 enum lab_fuzz_share {
     LAB_FUZZ_KEPT_BELOW_99 = LAB_ORACLE_COUNT, /* fewer than 99 % of the rows were acknowledged */
     LAB_FUZZ_KEPT_BELOW_90,
@@ -102,7 +98,7 @@ void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcom
 /* The kinds that place rows, and LAB_KIND_IDGEN. */
 #define LAB_FUZZ_KINDS ((unsigned)LAB_KIND_IDGEN + 1)
 
-/* Counts of runs, for one kind and protocol and one oracle. */
+/* Counts of runs, for one kind and protocol and one property; of one that is no oracle only the first two. */
 struct lab_fuzz_cell {
     uint64_t judged, violated;
     uint64_t excused; /* the guarantee was violated, and each violation was excused */
@@ -112,10 +108,6 @@ struct lab_fuzz_cell {
     /* Number of runs in which the guarantee applied to every key at every time; and, per condition, of runs
      * in which it did not. */
     uint64_t guaranteed, lapsed[LAB_CONDITION_COUNT];
-    /* Numbers of seeds, which are independent, whereas the runs of one seed are not. Uncovered: with a
-     * violation that no guarantee covers, since there is no guarantee or the violation was excused. For
-     * properties that are not oracles, only these two are counted. */
-    uint64_t seeds_judged, seeds_uncovered;
 };
 struct lab_fuzz_tally {
     uint64_t seeds;
