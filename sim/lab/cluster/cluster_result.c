@@ -246,6 +246,8 @@ static void tally_partitions(struct lab_cluster_run *run)
 {
     struct lab_tally *tally = &run->tally;
     const struct lab_limits *limits = &run->scenario->limits;
+    const int64_t first_whole =
+        lab_first_whole(run->scenario, &run->strategy->settings.strategy, run->start_ns);
     struct cass_partition *keys =
         calloc(run->key_count, sizeof *keys); /* the rows of each key in all partitions */
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
@@ -262,7 +264,8 @@ static void tally_partitions(struct lab_cluster_run *run)
             *(is_ttl ? &tally->rows_expired : &tally->rows_deleted) += view.tombstones;
             lab_tally_left(tally, view.rows, lab_tombstones_of(run->scenario, view.tombstones));
         }
-        bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
+        bool is_closed = view.bucket >= first_whole &&
+                         view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
         uint32_t index = lab_partition_find(&run->oracles, (uint32_t)view.key, view.bucket);
         const struct lab_disk *disk = index == LAB_NO_PARTITION ? NULL : run->oracles.partitions[index].disk;
         const struct cass_partition partition = weigh(run, &view, disk);

@@ -160,6 +160,7 @@ struct lab_stored {
     uint64_t drawn;           /* index of the key of `values`; UINT64_MAX: none yet */
     struct lab_tuples tables[TABLE_COUNT];
     int64_t least_current;  /* the smallest current bucket of all keys that have ended */
+    int64_t first_whole;    /* see lab_first_whole() */
     struct lab_tally found; /* finished partitions, limits, load, peak */
     struct lab_stored_figures figures;
 };
@@ -180,6 +181,7 @@ struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const 
     stored->primary_has_key = stored->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
     stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
     stored->least_current = INT64_MAX;
+    stored->first_whole = INT64_MIN;
     stored->drawn = UINT64_MAX;
     static const uint32_t values[TABLE_COUNT] = {PART_COUNT, ROW_COUNT, 1, MINUTE_COUNT, 1};
     for (int i = 0; i < TABLE_COUNT; i++)
@@ -423,7 +425,7 @@ static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
         const uint64_t *end = lab_tuples_find(&stored->tables[ENDS], key);
         current = end == NULL ? INT64_MIN : (int64_t)*end;
     }
-    return (int64_t)tuple[WORD_BUCKET] < current;
+    return (int64_t)tuple[WORD_BUCKET] < current && (int64_t)tuple[WORD_BUCKET] >= stored->first_whole;
 }
 
 static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition)
@@ -478,8 +480,10 @@ static void finish_partitions(struct lab_stored *stored)
     lab_tuples_empty(&stored->tables[ENDS]);
 }
 
-void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current)
+void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t first_whole,
+                        int64_t current)
 {
+    stored->first_whole = first_whole;
     if (current < stored->least_current)
         stored->least_current = current;
     if (!stored->has_key)
@@ -526,6 +530,8 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
     }
     if (from->least_current < into->least_current)
         into->least_current = from->least_current;
+    if (from->first_whole > into->first_whole)
+        into->first_whole = from->first_whole;
     into->figures.rows += from->figures.rows;
     into->figures.overwritten += from->figures.overwritten;
     if (from->figures.most_written > into->figures.most_written)
@@ -543,6 +549,7 @@ void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
     for (int i = 0; i < TABLE_COUNT; i++)
         lab_tuples_archive(&stored->tables[i], archive);
     sim_archive_i64(archive, &stored->least_current);
+    sim_archive_i64(archive, &stored->first_whole);
     lab_tally_archive(&stored->found, archive, cass_ring_node_count(stored->ring));
     sim_archive_u64(archive, &stored->figures.rows);
     sim_archive_u64(archive, &stored->figures.overwritten);

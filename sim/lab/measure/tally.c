@@ -70,6 +70,16 @@ bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_s
                                       : !lab_kind_ends(last->kind);
 }
 
+int64_t lab_first_whole(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
+                        int64_t start_ns)
+{
+    const struct bk_row row = {.time_ns = lab_before(start_ns, scenario->workload.backfill_before_ns)};
+    struct bk_placement route;
+    if (strategy->kind != BK_KIND_TIME || bk_route(strategy, NULL, &row, &route) != BK_OK)
+        return INT64_MIN;
+    return route.bucket + (route.from_ns < row.time_ns);
+}
+
 static int64_t window_of(const struct lab_disk_windows *windows, int64_t time_ns)
 {
     return time_ns / windows->window_ns - (time_ns % windows->window_ns < 0);

@@ -45,7 +45,9 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.total", PARTITIONS), .absent = NO_ROWS,
      .meaning = "all that hold a row"},
     {IN("Partitions"), IS("partitions.closed", PARTITIONS), .absent = "with `identifiers`, and of `observed`",
-     .meaning = "of these, the closed ones"},
+     .meaning =
+         "of these, the closed ones. A window of `time` that began before the run, or before the history "
+         "of a `backfill`, is not one of them"},
     {IN("Partitions"), IS("partitions.open", PARTITIONS), .absent = "with `identifiers`, and of `observed`",
      .meaning = "and the open ones"},
     {IN("Partitions"), IS("partitions.growing", NUMBER), .absent = "with `identifiers`, and of `observed`",

@@ -250,7 +250,8 @@ static void finish(struct lab_lane *lane, struct lab_entry *entries, size_t coun
             replicas[i] = cass_ring_replicas(lane->settings->ring, tokens[i]);
         for (size_t i = 0; i < end; i++) {
             if (entries[i].size.rows > 0)
-                finish_on(lane, replicas[i], &entries[i], &whole[i], is_closed);
+                finish_on(lane, replicas[i], &entries[i], &whole[i],
+                          is_closed && entries[i].bucket >= lane->settings->first_whole);
         }
     }
 }
@@ -852,7 +853,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         count_cost(lane->settings->scenario_strategy, lane->placement.rows, lane->tally);
     const int64_t current = current_bucket(lane, end_ns);
     if (lane->tally->stored != NULL && lane->placement.rows > 0)
-        lab_stored_key_end(lane->tally->stored, lane->key, current);
+        lab_stored_key_end(lane->tally->stored, lane->key, lane->settings->first_whole, current);
     lane->tally->placement_digest += sim_placement_finish(&lane->placement, lane->key->index);
     if (has_eras)
         lab_lane_enter(lane, end_ns);

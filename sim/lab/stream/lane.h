@@ -148,6 +148,7 @@ struct lab_lane_settings {
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
     int64_t start_ns;                             /* of the run */
+    int64_t first_whole;                          /* see lab_first_whole() */
     struct lab_disk_windows disk;
     uint32_t width;         /* from lab_read_width() */
     const uint16_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */

@@ -178,8 +178,8 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
                    worker->regimes != NULL && worker->firing != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
-        worker->settings[i] = (struct lab_lane_settings){
-            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, {0, 0}, 0, NULL};
+        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
+                                                         &scenario->strategies[i], .width = 0};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
         const enum bk_kind kind = worker->strategies[i].kind;
         worker->wants_ids = worker->wants_ids || kind == BK_KIND_HASH || bk_kind_fires(kind) ||
@@ -205,6 +205,7 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct lab_strategy *strategy = &worker->scenario->strategies[i];
         worker->settings[i].start_ns = start_ns;
+        worker->settings[i].first_whole = lab_first_whole(worker->scenario, &worker->strategies[i], start_ns);
         lab_disk_windows_init(&worker->settings[i].disk, worker->scenario, strategy, start_ns,
                               worker->end_ns);
         lab_stream_tally_begin(worker->scenario, &worker->tallies[i], start_ns, worker->end_ns);

@@ -188,13 +188,15 @@ static int64_t draw_rows(const struct lab_scenario *scenario, const struct bk_st
         write_key(scenario, design->clustering, design->clustering_count, row, name, id, row->primary, NULL);
     }
     struct bk_row last = {.time_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
-    int64_t current = state.bucket;
+    int64_t current = state.bucket, cut = INT64_MIN;
     if (strategy->kind == BK_KIND_TIME) {
+        bk_route(strategy, NULL, &(struct bk_row){.time_ns = scenario->workload.start_ns - 1}, &route);
+        cut = route.bucket;
         bk_route(strategy, NULL, &last, &route);
         current = route.bucket;
     }
     for (size_t i = first; i < list->count; i++)
-        list->rows[i].is_closed = list->rows[i].bucket < current;
+        list->rows[i].is_closed = list->rows[i].bucket < current && list->rows[i].bucket > cut;
     return list->count > first ? current : INT64_MAX;
 }
 
@@ -270,7 +272,7 @@ static void check_strategy(const struct lab_scenario *scenario, size_t number,
     }
     /* If keys share partitions, a partition is open as long as a row of any of them may still go to it. */
     for (size_t i = 0; !lab_design_partitions_by(&scenario->design, LAB_FEED_KEY) && i < list.count; i++)
-        list.rows[i].is_closed = list.rows[i].bucket < least;
+        list.rows[i].is_closed &= list.rows[i].bucket < least;
     qsort(list.rows, list.count, sizeof *list.rows, by_primary);
     bool all_closed = true;
     for (size_t i = 0; i < list.count; i++) {

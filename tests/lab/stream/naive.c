@@ -416,8 +416,9 @@ static void close_key(struct writer *writer, int64_t end_ns, uint64_t rows, stru
         enter(writer, end_ns, rows);
     for (size_t i = writer->first; i < result->partition_count; i++) {
         struct naive_partition *partition = &result->partitions[i];
-        partition->is_closed = changes(writer) ? is_left(writer, partition, end_ns)
-                                               : partition->bucket < current_bucket(writer, end_ns);
+        partition->is_closed = (changes(writer) ? is_left(writer, partition, end_ns)
+                                                : partition->bucket < current_bucket(writer, end_ns)) &&
+                               partition->bucket >= result->first_whole;
     }
 }
 
@@ -429,6 +430,11 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
     result->currents = naive_must(calloc(input->key_count + 1, sizeof *result->currents));
     int64_t *buckets = result->buckets;
     result->first_over_ns = INT64_MAX;
+    result->first_whole = INT64_MIN;
+    if (strategy->settings.strategy.kind == BK_KIND_TIME)
+        result->first_whole = naive_window(&strategy->settings.strategy,
+                                           input->start_ns - scenario->workload.backfill_before_ns - 1) +
+                              1;
     for (uint64_t i = 0; i < input->key_count; i++) {
         struct writer writer = {.scenario = scenario,
                                 .named = strategy,

@@ -67,6 +67,7 @@ struct naive_result {
     struct naive_read *reads;
     size_t read_count, read_capacity;
     uint64_t counter_increments, state_writes, state_reads, lwt, rows_scanned, peak, digest;
+    int64_t first_whole;   /* the first window that the start of the run, or of its history, does not cut */
     int64_t first_over_ns; /* INT64_MAX: no partition exceeds a limit */
     uint64_t late, into_closed, reopened, deleted, expired;
     int64_t *empty; /* windows that readers of the current key remember */

@@ -150,7 +150,7 @@ static bool is_closed(const struct naive_input *input, const struct table *table
         if (may_write && result->currents[i] < current)
             current = result->currents[i];
     }
-    return table->has_bucket && row->bucket < current;
+    return table->has_bucket && row->bucket < current && row->bucket >= result->first_whole;
 }
 
 /* The largest number of rows of one partition in each minute. */

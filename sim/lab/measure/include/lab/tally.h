@@ -215,6 +215,10 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
  * kind has no end, or the run has no whole window, and the run is too short for rows to leave the disk. */
 bool lab_partitions_grow(const struct lab_scenario *scenario, const struct lab_settings *settings,
                          int64_t start_ns, int64_t end_ns);
+/* The first bucket that is not cut off by the start of the run, or of its history: an earlier window of
+ * `time` is never a closed one, since its size says nothing. INT64_MIN: the buckets are no windows. */
+int64_t lab_first_whole(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
+                        int64_t start_ns);
 /* The end of the window of this time. */
 int64_t lab_disk_until(const struct lab_disk_windows *windows, int64_t time_ns);
 /* Adds rows of one window, which must not be before earlier ones, and allocates *disk. False when out of
@@ -418,8 +422,9 @@ void lab_stored_begin(struct lab_stored *stored, int64_t start_ns, int64_t end_n
 /* Adds the rows [from, to) of the batch, which the strategy has placed into the bucket. */
 void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
                      size_t from, size_t to, int64_t bucket);
-/* Called when the key has no more rows; its buckets below `current` are closed. */
-void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current);
+/* Called when the key has no more rows; its buckets from `first_whole` to below `current` are closed. */
+void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t first_whole,
+                        int64_t current);
 /* Saves or loads, between two batches. Loading needs one that was made for the same scenario and has
  * begun. */
 void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive);
