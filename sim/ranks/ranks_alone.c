@@ -57,34 +57,24 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
     abort();
 }
 
-int64_t ranks_elapsed_ns(const struct ranks *ranks)
-{
-    abort();
-}
-
 uint64_t ranks_draw(struct ranks *ranks)
 {
     abort();
 }
 
-void ranks_close(struct ranks *ranks)
+uint64_t ranks_close(struct ranks *ranks)
 {
     abort();
 }
 
-void ranks_rest(struct ranks *ranks)
+bool ranks_rest(struct ranks *ranks)
 {
     abort();
 }
 
-const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
-                                      bool (*is_stopped)(const void *context), const void *context,
-                                      struct sim_error *error)
-{
-    abort();
-}
-
-bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error)
+bool ranks_gather(struct ranks *ranks, const struct ranks_bytes *mine,
+                  void (*take)(void *context, const struct ranks_bytes *bytes),
+                  bool (*is_stopped)(const void *context), void *context, struct sim_error *error)
 {
     abort();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The implementation over MPI. In: the processes that mpirun started. It keeps a window of rank 0 with the
- * counter, and the notes of the last gathering. Out: orders by broadcast, numbers by fetch-and-add, notes by
- * gather, and bytes in parts.
+ * counter. Out: orders by broadcast, numbers by fetch-and-add, and what each rank has done, in parts.
  *
  * MPI's own waits would keep a processor busy, so each collective is begun without waiting and then polled,
  * with sleeps in between. Several threads call MPI, one at a time, under a lock. Over a network, other ranks
@@ -30,6 +29,10 @@
 #define IDLE_MOST    INT64_C(8000000)
 #define PARENT_EVERY INT64_C(500000000)
 #define FAREWELL_NS  INT64_C(400000000)
+/* How long the threads work before the first gathering, and how many times as long as rank 0 waited for one.
+ */
+#define ROUND_FIRST_NS INT64_C(250000000)
+#define ROUND_PER_WAIT 32
 
 struct about {
     char program[64], host[64];
@@ -38,12 +41,12 @@ struct about {
 
 struct ranks {
     uint32_t count, own;
-    struct about *about;      /* of each rank */
-    struct ranks_note *notes; /* of each rank, on rank 0 */
+    struct about *about; /* of each rank */
+    uint64_t *sizes;     /* of each rank: the bytes that it sends, on rank 0 */
     MPI_Win window;
     uint64_t *counter; /* on rank 0 */
     pid_t parent;      /* the process that launched this one */
-    int64_t parent_ns, shared_ns;
+    int64_t parent_ns, shared_ns, round_ns;
     pthread_mutex_t lock; /* of MPI */
     bool is_joined;
     _Atomic bool is_lost;
@@ -147,12 +150,13 @@ static bool move_parts(struct ranks *ranks, const struct ranks_bytes *bytes, uin
     return true;
 }
 
-/* Sets the counter. With the lock held. */
-static void count_from(struct ranks *ranks, uint64_t first)
+/* Sets the counter, and returns its old value. With the lock held. */
+static uint64_t count_from(struct ranks *ranks, uint64_t first)
 {
-    uint64_t before;
+    uint64_t before = RANKS_CLOSED;
     MPI_Fetch_and_op(&first, &before, MPI_UINT64_T, 0, 0, MPI_REPLACE, ranks->window);
     MPI_Win_flush(0, ranks->window);
+    return before;
 }
 
 bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
@@ -179,11 +183,6 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
     return move_parts(ranks, order, 0);
 }
 
-int64_t ranks_elapsed_ns(const struct ranks *ranks)
-{
-    return now_ns() - ranks->shared_ns;
-}
-
 uint64_t ranks_draw(struct ranks *ranks)
 {
     const uint64_t one = 1;
@@ -195,47 +194,52 @@ uint64_t ranks_draw(struct ranks *ranks)
     return is_fine ? drawn : UINT64_MAX;
 }
 
-void ranks_close(struct ranks *ranks)
+uint64_t ranks_close(struct ranks *ranks)
 {
     pthread_mutex_lock(&ranks->lock);
-    count_from(ranks, RANKS_CLOSED);
+    const uint64_t next = count_from(ranks, RANKS_CLOSED);
     pthread_mutex_unlock(&ranks->lock);
+    return next;
 }
 
-void ranks_rest(struct ranks *ranks)
+bool ranks_rest(struct ranks *ranks)
 {
     int is_there;
     pthread_mutex_lock(&ranks->lock);
     check(ranks, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE));
     pthread_mutex_unlock(&ranks->lock);
     doze(ranks, ranks->shared_ns, REST_MOST);
+    return now_ns() - ranks->shared_ns >= ranks->round_ns;
 }
 
-const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
-                                      bool (*is_stopped)(const void *context), const void *context,
-                                      struct sim_error *error)
+bool ranks_gather(struct ranks *ranks, const struct ranks_bytes *mine,
+                  void (*take)(void *context, const struct ranks_bytes *bytes),
+                  bool (*is_stopped)(const void *context), void *context, struct sim_error *error)
 {
     MPI_Request request;
+    const uint64_t size = mine->size;
+    const int64_t begin_ns = now_ns();
     pthread_mutex_lock(&ranks->lock);
-    int code = MPI_Igather(mine, sizeof *mine, MPI_BYTE, ranks->notes, sizeof *mine, MPI_BYTE, 0,
-                           MPI_COMM_WORLD, &request);
+    int code =
+        MPI_Igather(&size, 1, MPI_UINT64_T, ranks->sizes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
     pthread_mutex_unlock(&ranks->lock);
-    if (finish(ranks, code, &request, POLL_MOST, is_stopped, context))
-        return ranks->notes;
-    fail_lost(ranks, error);
-    return NULL;
-}
-
-bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error)
-{
-    if (ranks->own == 0) {
-        bytes->data = malloc(bytes->size + 1);
-        if (bytes->data == NULL) {
+    bool is_fine = finish(ranks, code, &request, POLL_MOST, is_stopped, context);
+    const int64_t wanted_ns = (now_ns() - begin_ns) * ROUND_PER_WAIT;
+    ranks->round_ns = wanted_ns > ranks->round_ns ? wanted_ns : ranks->round_ns;
+    if (ranks->own != 0)
+        is_fine = is_fine && move_parts(ranks, mine, ranks->own);
+    for (uint32_t rank = 1; is_fine && ranks->own == 0 && rank < ranks->count; rank++) {
+        struct ranks_bytes bytes = {malloc(ranks->sizes[rank] + 1), ranks->sizes[rank]};
+        if (bytes.data == NULL) {
             lose(ranks, "out of memory for what it has sent");
             return sim_fail_memory(error);
         }
+        is_fine = move_parts(ranks, &bytes, rank);
+        if (is_fine)
+            take(context, &bytes);
+        free(bytes.data);
     }
-    return move_parts(ranks, bytes, from) || fail_lost(ranks, error);
+    return is_fine || fail_lost(ranks, error);
 }
 
 uint32_t ranks_count(const struct ranks *ranks)
@@ -295,8 +299,8 @@ static bool join(struct ranks *ranks, const char *program, struct sim_error *err
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
                         own == 0 ? "this MPI does not support threads; use an Open MPI that does" : "");
     ranks->about = calloc(ranks->count, sizeof *ranks->about);
-    ranks->notes = calloc(ranks->count, sizeof *ranks->notes);
-    if (ranks->about == NULL || ranks->notes == NULL)
+    ranks->sizes = calloc(ranks->count, sizeof *ranks->sizes);
+    if (ranks->about == NULL || ranks->sizes == NULL)
         return sim_fail_memory(error);
     char host[MPI_MAX_PROCESSOR_NAME] = "";
     struct about mine = {.threads = own_threads()};
@@ -339,6 +343,7 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
     if (ranks == NULL)
         return sim_fail_memory(error);
     ranks->parent = getppid();
+    ranks->round_ns = ROUND_FIRST_NS;
     pthread_mutex_init(&ranks->lock, NULL);
     /* Signals must be handled by the program's own threads, so they are blocked in those that MPI creates. */
     sigset_t all, before;
@@ -365,6 +370,6 @@ void ranks_end(struct ranks *ranks, int code)
     MPI_Finalize();
     pthread_mutex_destroy(&ranks->lock);
     free(ranks->about);
-    free(ranks->notes);
+    free(ranks->sizes);
     free(ranks);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/crew.h"
+#include "lab/team.h"
 #include "tune/expected.h"
 
 /* Where a run draws the rows for all settings, a few more of each kind cost little. */

@@ -38,31 +38,29 @@ static void *draw_all(void *context)
     return NULL;
 }
 
-/* Draws until no number is left, and sends what was drawn. On rank 0 `out` counts who drew each number. */
-static void work(struct ranks *ranks, unsigned char *out)
+/* On rank 0: counts who drew each number. */
+static void count_drawn(void *context, const struct ranks_bytes *bytes)
+{
+    unsigned char *count = context;
+    assert(bytes->size == NUMBERS);
+    for (size_t i = 0; i < NUMBERS; i++)
+        count[i] = (unsigned char)(count[i] + bytes->data[i]);
+}
+
+/* Draws until no number is left, and sends what was drawn. */
+static void work(struct ranks *ranks, unsigned char *count)
 {
     struct stand stand = {.ranks = ranks, .drawn = calloc(NUMBERS, 1)};
-    const uint32_t own = ranks_own(ranks);
     struct sim_error error = {0};
     pthread_t threads[THREADS];
     for (uint32_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, draw_all, &stand);
     for (uint32_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    const struct ranks_note mine = {.flags = own + 7, .size = own * 1000};
-    const struct ranks_note *notes = ranks_gather(ranks, &mine, NULL, NULL, &error);
-    assert(notes != NULL);
-    for (uint32_t rank = 0; own == 0 && rank < ranks_count(ranks); rank++)
-        assert(notes[rank].flags == rank + 7 && notes[rank].size == rank * 1000);
-    struct ranks_bytes bytes = {(unsigned char *)(uintptr_t)stand.drawn, NUMBERS};
-    if (own != 0)
-        assert(ranks_send(ranks, own, &bytes, &error));
-    for (uint32_t rank = 0; own == 0 && rank < ranks_count(ranks); rank++) {
-        assert(rank == 0 || ranks_send(ranks, rank, &bytes, &error));
-        for (size_t i = 0; i < NUMBERS; i++)
-            out[i] = (unsigned char)(out[i] + bytes.data[i]);
-        free(rank == 0 ? NULL : bytes.data);
-    }
+    const struct ranks_bytes bytes = {(unsigned char *)(uintptr_t)stand.drawn, NUMBERS};
+    if (ranks_own(ranks) == 0)
+        count_drawn(count, &bytes);
+    assert(ranks_gather(ranks, &bytes, count_drawn, NULL, count, &error));
     free((void *)(uintptr_t)stand.drawn);
 }
 
@@ -90,9 +88,9 @@ static void lead(struct ranks *ranks)
     struct sim_error error = {0};
     assert(ranks_share(ranks, &(struct ranks_bytes){(unsigned char[]){"sleep"}, 5}, 8));
     assert(ranks_draw(ranks) == 8);
-    ranks_close(ranks);
+    assert(ranks_close(ranks) == 9);
     assert(ranks_draw(ranks) == RANKS_CLOSED);
-    assert(ranks_gather(ranks, &(struct ranks_note){0}, is_at_once, NULL, &error) == NULL);
+    assert(!ranks_gather(ranks, &(struct ranks_bytes){0}, count_drawn, is_at_once, NULL, &error));
     assert(error.class == SIM_ERROR_ENVIRONMENT && strstr(error.text, "MPI lost a rank") != NULL);
     assert(!ranks_share(ranks, &(struct ranks_bytes){0}, 0));
 }

@@ -19,7 +19,7 @@
 #include "kernel/digest.h"
 #include "kernel/file.h"
 #include "lab/context.h"
-#include "lab/crew.h"
+#include "lab/team.h"
 
 int64_t cli_now_ms(void)
 {

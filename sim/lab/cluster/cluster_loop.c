@@ -21,9 +21,9 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 #include "lab/cluster_engine.h"
-#include "lab/crew.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
+#include "lab/team.h"
 #include "oracles.h"
 
 #define PROGRESS_EVENTS 65536u

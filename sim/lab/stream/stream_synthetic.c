@@ -110,8 +110,7 @@ static uint64_t next_task(struct crew *crew)
             block->next = block->from;
             block->end = block->from = block_end(crew, block->next);
         }
-        if (wanted >= RANKS_CLOSED ||
-            block->number <= wanted) /* the round is over, or all blocks are drawn */
+        if (wanted >= RANKS_CLOSED || block->number <= wanted) /* it ends, or all blocks are drawn */
             block->next = block->end;
     }
     uint64_t task = block->next == block->end ? crew->task_count : block->next++;
@@ -134,30 +133,6 @@ static bool sum_init(const struct lab_scenario *scenario, const struct cass_ring
     return out->tallies != NULL;
 }
 
-/* Empties the sum. With the lock held. */
-static bool renew(struct crew *crew)
-{
-    lab_stream_result_clear(crew->sum, crew->scenario->strategy_count);
-    memset(crew->done, 0, bit_words(crew->task_count) * sizeof *crew->done);
-    return sum_init(crew->scenario, crew->ring, crew->sum);
-}
-
-/* Of another rank: saves and empties the sum, to which its members have added what they have done. */
-static bool give(void *context, struct sim_archive *archive)
-{
-    struct crew *crew = context;
-    if (crew->sum->keys == 0)
-        return false;
-    for (size_t i = 0; i < crew->scenario->strategy_count; i++) {
-        if (crew->sum->tallies[i].out_of_memory)
-            sim_archive_fail_memory(archive);
-    }
-    lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done, bit_words(crew->task_count));
-    if (!renew(crew))
-        sim_archive_fail_memory(archive);
-    return true;
-}
-
 /* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
 static void added(struct crew *crew)
 {
@@ -168,11 +143,20 @@ static void added(struct crew *crew)
     lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done, bit_words(crew->task_count));
 }
 
-static void take(void *context, struct sim_archive *archive)
+/* The sum of another rank, to which its members have added what they have done: saves it there. */
+static void archive_sum(void *context, struct sim_archive *archive)
 {
     struct crew *crew = context;
     const size_t words = bit_words(crew->task_count);
     struct lab_stream_result found;
+    for (size_t i = 0; !archive->is_loading && i < crew->scenario->strategy_count; i++) {
+        if (crew->sum->tallies[i].out_of_memory)
+            sim_archive_fail_memory(archive);
+    }
+    if (!archive->is_loading) {
+        lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done, words);
+        return;
+    }
     uint64_t *done = calloc(words, sizeof *done);
     if (!sum_init(crew->scenario, crew->ring, &found) || done == NULL)
         sim_archive_fail_memory(archive);
@@ -330,12 +314,14 @@ static bool work(struct crew *crew, uint32_t jobs, struct sim_error *error)
                                      .order = &order,
                                      .more = archive_before,
                                      .progress = crew->context->progress,
-                                     .limit = RANKS_CLOSED,
+                                     .may_end_early = true,
                                      .work = member_work,
-                                     .give = give,
-                                     .take = take};
+                                     .archive = archive_sum};
     struct sim_error failed = {.class = SIM_ERROR_NONE};
-    const bool is_fine = lab_joint_run(&crew->joint, jobs, &failed);
+    bool is_fine;
+    do
+        is_fine = lab_joint_run(&crew->joint, jobs, &failed);
+    while (is_fine && crew->joint.next < RANKS_CLOSED && !lab_run_is_stopped(crew->context));
     if (lab_run_is_stopped(crew->context)) {
         if (crew->context->partial != NULL && crew->sum->keys > 0)
             lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,

@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads of one rank or of several that work together: orders, and the ends of rounds. In: an order, and
- * what each rank's work hands over. Out: all of it on rank 0, or the first error. */
+/* Threads of one rank or of several that work together. In: an order, and what each rank's work hands over.
+ * Out: all of it on rank 0, or the first error; of numbered jobs, the results in order. */
 #include "lab/team.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernel/file.h"
 
 #define ORDER_KIND UINT64_C(0x6f72646572)
 #define WORK_KIND  UINT64_C(0x776f726b)
-
-/* The flags of a note: the work has more than this round; the rest is the class of an error, whose text the
- * rank sends. */
-#define HAS_MORE 1u
-#define CLASS_OF 1u /* the first bit of the class */
-/* How long the first round lasts, and how many times as long as the fastest rank waited for the slowest one.
- */
-#define ROUND_FIRST_NS INT64_C(250000000)
-#define ROUND_PER_WAIT 32
-
-/* What rank 0 says after a round. */
-struct verdict {
-    bool goes_on;
-    uint64_t mark;
-    int64_t round_ns;
-};
 
 uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)
 {
@@ -68,7 +52,7 @@ static void archive_order(struct lab_order *order, struct sim_archive *archive)
     sim_archive_text(archive, &order->text);
     sim_archive_text(archive, &order->overrides);
     sim_archive_u64(archive, &order->seed);
-    sim_archive_u64(archive, &order->part);
+    sim_archive_u64(archive, &order->first);
 }
 
 /* Rank 0: sends the order. */
@@ -80,28 +64,24 @@ static bool begin(const struct lab_joint *joint, struct sim_error *error)
     if (ranks_own(team->ranks) != 0)
         return true;
     joint->order->threads = team->threads;
+    joint->order->first = joint->next;
     sim_archive_begin_save(&archive, ORDER_KIND);
     archive_order(joint->order, &archive);
     if (joint->more != NULL)
         joint->more(joint->context, &archive);
     bool is_fine = sim_archive_finish_save(&archive, &bytes.data, &bytes.size, error);
     if (is_fine)
-        ranks_share(team->ranks, &bytes, 0); /* a rank that is lost is noticed at the end of a round */
+        ranks_share(team->ranks, &bytes, joint->next); /* a rank that is lost is noticed at the gathering */
     free(bytes.data);
     return is_fine;
 }
 
-void lab_team_name_rank(const struct lab_team *team, struct sim_error *error)
+static void name_rank(const struct lab_team *team, struct sim_error *error)
 {
     const struct sim_error inner = *error;
     const uint32_t own = ranks_own(team->ranks);
     sim_fail(error, inner.class, "%s (on rank %u, %s)", inner.text, (unsigned)own,
              ranks_host(team->ranks, own));
-}
-
-static bool is_stopped(const void *context)
-{
-    return lab_is_stopped(context);
 }
 
 /* Ends loading what came from another rank: the errors of an archive are of saved states. */
@@ -116,115 +96,71 @@ static bool finish_load(struct sim_archive *archive, bool is_begun, struct sim_e
                     "what a rank has sent came damaged; start the same command again");
 }
 
-/* Of what one rank has told: adds up its progress, and loads what it hands over, or its error. */
-static void receive(struct lab_joint *joint, uint32_t rank, const struct ranks_note *note,
-                    struct sim_error *error)
+static void archive_error(struct sim_error *error, struct sim_archive *archive)
 {
-    struct ranks_bytes bytes = {NULL, note->size};
-    struct sim_archive archive;
-    const enum sim_error_class class = (enum sim_error_class)(note->flags >> CLASS_OF);
-    if (joint->progress != NULL) {
-        atomic_fetch_add_explicit(&joint->progress->done, note->done, memory_order_relaxed);
-        atomic_fetch_add_explicit(&joint->progress->rows, note->rows, memory_order_relaxed);
-    }
-    if (bytes.size == 0 || !ranks_send(joint->team->ranks, rank, &bytes, error))
-        return;
-    if (class != SIM_ERROR_NONE) {
-        sim_fail(error, class, "%.*s", (int)bytes.size, (const char *)bytes.data);
-    } else {
-        bool is_begun = sim_archive_begin_load(&archive, bytes.data, bytes.size, WORK_KIND, NULL);
-        if (is_begun)
-            joint->take(joint->context, &archive);
-        finish_load(&archive, is_begun, error);
-    }
-    free(bytes.data);
+    uint32_t class = error->class;
+    sim_archive_u32_below(archive, &class, SIM_ERROR_ENVIRONMENT + 1);
+    sim_archive_bytes(archive, error->text, sizeof error->text);
+    error->class = (enum sim_error_class) class;
+    error->text[sizeof error->text - 1] = '\0';
 }
 
-/* On a rank other than 0: the bytes that it hands over, or the text of its error. */
-static struct ranks_bytes pack(const struct lab_joint *joint, struct sim_error *failed)
+/* What another rank hands over: its error, or its progress and what it has done. */
+static void archive_work(struct lab_joint *joint, struct sim_error *error, struct sim_archive *archive)
 {
-    struct ranks_bytes bytes = {0};
+    struct lab_progress none = {0}, *progress = joint->progress == NULL ? &none : joint->progress;
+    uint64_t done = archive->is_loading ? 0 : atomic_exchange(&progress->done, 0),
+             rows = archive->is_loading ? 0 : atomic_exchange(&progress->rows, 0);
+    archive_error(error, archive);
+    sim_archive_u64(archive, &done);
+    sim_archive_u64(archive, &rows);
+    if (archive->is_loading) {
+        atomic_fetch_add_explicit(&progress->done, done, memory_order_relaxed);
+        atomic_fetch_add_explicit(&progress->rows, rows, memory_order_relaxed);
+    }
+    if (error->class == SIM_ERROR_NONE && sim_archive_is_fine(archive))
+        joint->archive(joint->context, archive);
+}
+
+/* On rank 0, of another rank; no bytes: it had no memory to save them. */
+static void receive(void *context, const struct ranks_bytes *bytes)
+{
+    struct lab_joint *joint = context;
     struct sim_archive archive;
-    if (failed->class == SIM_ERROR_NONE) {
+    struct sim_error theirs = {0}, damage = {0};
+    bool is_begun = sim_archive_begin_load(&archive, bytes->data, bytes->size, WORK_KIND, NULL);
+    if (is_begun)
+        archive_work(joint, &theirs, &archive);
+    if (bytes->size == 0)
+        sim_fail_memory(&theirs);
+    else if (!finish_load(&archive, is_begun, &damage))
+        theirs = damage;
+    if (joint->failed.class == SIM_ERROR_NONE)
+        joint->failed = theirs;
+}
+
+static bool joint_is_stopped(const void *context)
+{
+    return lab_is_stopped(((const struct lab_joint *)context)->progress);
+}
+
+/* Hands over to rank 0. */
+static void meet(struct lab_joint *joint)
+{
+    struct ranks *ranks = joint->team->ranks;
+    struct ranks_bytes mine = {0};
+    struct sim_archive archive;
+    struct sim_error failed = joint->failed, ignored;
+    if (ranks_own(ranks) != 0) {
+        if (failed.class != SIM_ERROR_NONE)
+            name_rank(joint->team, &failed);
         sim_archive_begin_save(&archive, WORK_KIND);
-        bool is_any = joint->give(joint->context, &archive);
-        if (sim_archive_finish_save(&archive, &bytes.data, &bytes.size, failed) && !is_any) {
-            free(bytes.data);
-            bytes = (struct ranks_bytes){0};
-        }
+        archive_work(joint, &failed, &archive);
+        sim_archive_finish_save(&archive, &mine.data, &mine.size, &ignored);
     }
-    if (failed->class != SIM_ERROR_NONE) {
-        lab_team_name_rank(joint->team, failed);
-        bytes = (struct ranks_bytes){(unsigned char *)failed->text, strlen(failed->text)};
-    }
-    return bytes;
-}
-
-/* Another rank at the end of a round: hands over, and hears the verdict. Returns whether there is a next one.
- */
-static bool hand_over(struct lab_joint *joint, struct ranks_note *mine, struct sim_error *failed)
-{
-    struct ranks *ranks = joint->team->ranks;
-    struct ranks_bytes bytes = pack(joint, failed);
-    mine->size = bytes.size;
-    mine->flags |= (uint64_t)failed->class << CLASS_OF;
-    if (ranks_gather(ranks, mine, NULL, NULL, failed) != NULL && bytes.size > 0)
-        ranks_send(ranks, ranks_own(ranks), &bytes, failed);
-    if (bytes.data != (unsigned char *)failed->text)
-        free(bytes.data);
-    struct verdict verdict = {0};
-    bytes = (struct ranks_bytes){0};
-    if (ranks_share(ranks, &bytes, 0) && bytes.size == sizeof verdict)
-        memcpy(&verdict, bytes.data, sizeof verdict);
-    free(bytes.data);
-    joint->round_ns = verdict.round_ns;
-    if (verdict.goes_on && joint->turn != NULL)
-        joint->turn(joint->context, &verdict.mark);
-    return verdict.goes_on;
-}
-
-/* Rank 0 at the end of a round. */
-static bool collect(struct lab_joint *joint, const struct ranks_note *mine, struct sim_error *failed)
-{
-    struct ranks *ranks = joint->team->ranks;
-    int64_t first_ns = mine->elapsed_ns, last_ns = mine->elapsed_ns;
-    uint64_t flags = mine->flags;
-    const struct ranks_note *notes = ranks_gather(ranks, mine, is_stopped, joint->progress, failed);
-    for (uint32_t rank = 1; notes != NULL && rank < ranks_count(ranks); rank++) {
-        struct sim_error error = {0};
-        receive(joint, rank, &notes[rank], &error);
-        if (failed->class == SIM_ERROR_NONE)
-            *failed = error;
-        flags |= notes[rank].flags;
-        first_ns = notes[rank].elapsed_ns < first_ns ? notes[rank].elapsed_ns : first_ns;
-        last_ns = notes[rank].elapsed_ns > last_ns ? notes[rank].elapsed_ns : last_ns;
-    }
-    if (notes == NULL)
-        return false;
-    const uint64_t drawn = ranks_draw(ranks), next = drawn < joint->limit ? drawn : joint->limit;
-    if ((last_ns - first_ns) * ROUND_PER_WAIT > joint->round_ns)
-        joint->round_ns = (last_ns - first_ns) * ROUND_PER_WAIT;
-    struct verdict verdict = {.round_ns = joint->round_ns};
-    bool is_needed = joint->turn == NULL || joint->turn(joint->context, &verdict.mark);
-    verdict.goes_on = is_needed && (flags & HAS_MORE) != 0 && failed->class == SIM_ERROR_NONE &&
-                      !lab_is_stopped(joint->progress);
-    ranks_share(ranks, &(struct ranks_bytes){(unsigned char *)&verdict, sizeof verdict}, next);
-    return verdict.goes_on;
-}
-
-/* The end of a round. Returns whether there is a next one. */
-static bool meet(struct lab_joint *joint, struct sim_error *failed)
-{
-    struct ranks *ranks = joint->team->ranks;
-    struct ranks_note mine = {.flags = joint->is_short ? HAS_MORE : 0, .elapsed_ns = ranks_elapsed_ns(ranks)};
-    joint->is_short = false;
-    if (ranks_own(ranks) == 0)
-        return collect(joint, &mine, failed);
-    if (joint->progress != NULL) {
-        mine.done = atomic_exchange(&joint->progress->done, 0);
-        mine.rows = atomic_exchange(&joint->progress->rows, 0);
-    }
-    return hand_over(joint, &mine, failed);
+    if (!ranks_gather(ranks, &mine, receive, joint_is_stopped, joint, &failed))
+        joint->failed = failed;
+    free(mine.data);
 }
 
 struct thread {
@@ -241,8 +177,8 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* One round on the threads of this rank. */
-static void do_round(struct lab_joint *joint, struct thread *threads, uint32_t count)
+/* Does the work on the threads of this rank. */
+static void work_here(struct lab_joint *joint, struct thread *threads, uint32_t count)
 {
     const bool is_attended = joint->team != NULL && ranks_own(joint->team->ranks) == 0;
     const uint32_t first = is_attended ? 0 : 1; /* the calling thread is number 0, or lets the others draw */
@@ -256,8 +192,10 @@ static void do_round(struct lab_joint *joint, struct thread *threads, uint32_t c
     joint->working -= count - made;
     if (!is_attended || made == 0) /* the calling thread does the work of those that cannot be started */
         joint->work(joint->context, 0);
-    while (is_attended && joint->working > 0)
-        ranks_rest(joint->team->ranks);
+    while (is_attended && joint->working > 0) {
+        if (ranks_rest(joint->team->ranks) && joint->may_end_early && joint->next == RANKS_CLOSED)
+            joint->next = ranks_close(joint->team->ranks);
+    }
     for (uint32_t i = first; i < made; i++)
         pthread_join(threads[i].handle, NULL);
 }
@@ -267,37 +205,31 @@ bool lab_joint_run(struct lab_joint *joint, uint32_t count, struct sim_error *er
     struct thread *threads = calloc(count, sizeof *threads);
     if (threads == NULL)
         return sim_fail_memory(error);
-    const bool is_begun = joint->team == NULL || begin(joint, error);
-    struct sim_error failed = {0};
-    bool goes_on = is_begun;
-    joint->round_ns = ROUND_FIRST_NS;
-    while (goes_on) {
-        do_round(joint, threads, count);
-        goes_on = joint->team != NULL && meet(joint, &failed);
-    }
-    free(threads);
-    if (failed.class != SIM_ERROR_NONE && ranks_own(joint->team->ranks) == 0) {
-        *error = failed;
+    if (joint->team != NULL && !begin(joint, error)) {
+        free(threads);
         return false;
     }
-    return is_begun;
+    if (joint->team != NULL)
+        joint->next = RANKS_CLOSED;
+    work_here(joint, threads, count);
+    free(threads);
+    if (joint->team != NULL)
+        meet(joint);
+    else
+        joint->next = RANKS_CLOSED;
+    if (joint->failed.class == SIM_ERROR_NONE || ranks_own(joint->team->ranks) != 0)
+        return true;
+    *error = joint->failed;
+    return false;
 }
 
 uint64_t lab_joint_draw(struct lab_joint *joint)
 {
     if (joint->team == NULL)
         return joint->next++;
-    struct ranks *ranks = joint->team->ranks;
-    uint64_t number = RANKS_CLOSED;
     if (lab_is_stopped(joint->progress))
-        ranks_close(ranks);
-    else if (joint->has_one_round || ranks_elapsed_ns(ranks) < joint->round_ns)
-        number = ranks_draw(ranks);
-    if (number >= joint->limit) {
-        joint->is_short = true;
-        number = UINT64_MAX;
-    }
-    return number;
+        ranks_close(joint->team->ranks);
+    return ranks_draw(joint->team->ranks);
 }
 
 void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES])
@@ -312,12 +244,13 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
         if (is_begun)
             archive_order(&order, &archive);
         team.threads = order.threads;
+        team.first = order.first;
         bool is_fine = is_begun && sim_archive_is_fine(&archive)
                            ? services[order.service](&team, &order, &archive, &error)
                            : finish_load(&archive, is_begun, &error);
         if (!is_fine) { /* it could not join the others, which wait for it */
             ranks_close(ranks);
-            meet(&(struct lab_joint){.team = &team}, &error);
+            meet(&(struct lab_joint){.team = &team, .failed = error});
         }
         free(order.path);
         free(order.text);
@@ -325,4 +258,200 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
         free(bytes.data);
         bytes = (struct ranks_bytes){0};
     }
+}
+
+/* --- Numbered jobs, whose results are collected in order. */
+
+/* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results
+ * only now and then. */
+#define AHEAD_EACH      8u
+#define AHEAD_EACH_TEAM 64u
+#define AHEAD_TEAM      1024u
+
+/* The result of a job, until it is its turn to be delivered or it is handed over. */
+struct slot {
+    bool is_full, is_fine;
+    void *made;
+    struct sim_error error;
+};
+
+struct crew {
+    const struct lab_crew *jobs;
+    struct lab_progress *progress; /* the caller's; may be NULL */
+    struct lab_progress inner;     /* progress of all jobs; its `stop` ends them */
+    struct lab_joint joint;        /* its team is NULL if only this rank works */
+    pthread_mutex_t lock;
+    pthread_cond_t turned; /* a slot became free, or all jobs are over */
+    struct slot *slots;
+    uint64_t ahead; /* number of slots */
+    uint64_t taken; /* jobs before this one were delivered; on other ranks, before the order */
+    uint64_t end;   /* the end of the jobs that were done here */
+    bool is_taking; /* a thread is in take(), without the lock */
+    bool is_over;
+    bool is_fine;
+    struct sim_error error;
+};
+
+/* Ends the jobs in progress too, since their results are not needed. */
+static void stop(struct crew *crew)
+{
+    crew->is_over = true;
+    crew->inner.stop = true;
+    pthread_cond_broadcast(&crew->turned);
+}
+
+/* With other ranks, jobs are delivered after the work. */
+static bool take_up(struct crew *crew, uint64_t *job)
+{
+    *job = lab_joint_draw(&crew->joint);
+    pthread_mutex_lock(&crew->lock);
+    while (crew->joint.team == NULL && !crew->is_over && *job < crew->jobs->count &&
+           *job - crew->taken >= crew->ahead)
+        pthread_cond_wait(&crew->turned, &crew->lock);
+    if (lab_is_stopped(crew->progress))
+        stop(crew);
+    bool is_left = !crew->is_over && *job < crew->jobs->count && *job - crew->taken < crew->ahead;
+    pthread_mutex_unlock(&crew->lock);
+    return is_left;
+}
+
+/* Delivers finished jobs in order, up to the first unfinished one. One thread at a time does this, and
+ * releases the lock meanwhile, so that others continue. */
+static void deliver(struct crew *crew)
+{
+    struct slot *slot;
+    while (!crew->is_taking && !crew->is_over && (slot = &crew->slots[crew->taken % crew->ahead])->is_full) {
+        struct slot mine = *slot;
+        bool is_enough = false, is_fine = mine.is_fine;
+        *slot = (struct slot){0};
+        crew->is_taking = true;
+        pthread_mutex_unlock(&crew->lock);
+        if (is_fine)
+            is_fine = crew->jobs->take(crew->jobs->context, crew->taken, mine.made, &is_enough, &mine.error);
+        else if (mine.made != NULL)
+            crew->jobs->drop(mine.made);
+        pthread_mutex_lock(&crew->lock);
+        crew->is_taking = false;
+        if (!is_fine) {
+            /* A job that was ended by a stop has not failed. */
+            crew->is_fine = !mine.is_fine && lab_is_stopped(crew->progress);
+            crew->error = mine.error;
+            stop(crew);
+            return;
+        }
+        crew->taken++;
+        if (crew->progress != NULL && !crew->jobs->is_part)
+            crew->progress->done = crew->progress->rows = crew->taken;
+        if (is_enough)
+            stop(crew);
+        pthread_cond_broadcast(&crew->turned);
+    }
+}
+
+static void work_off(void *context, uint32_t thread)
+{
+    struct crew *crew = context;
+    uint64_t job;
+    (void)thread;
+    while (take_up(crew, &job)) {
+        struct slot slot = {.is_full = true};
+        slot.is_fine = crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot.made, &slot.error);
+        pthread_mutex_lock(&crew->lock);
+        crew->slots[job % crew->ahead] = slot;
+        crew->end = job + 1 > crew->end ? job + 1 : crew->end;
+        if (crew->joint.team == NULL)
+            deliver(crew);
+        pthread_mutex_unlock(&crew->lock);
+        if (crew->joint.team != NULL && !slot.is_fine)
+            ranks_close(crew->joint.team->ranks);
+    }
+}
+
+/* The jobs that another rank has done. */
+static void archive_slots(void *context, struct sim_archive *archive)
+{
+    struct crew *crew = context;
+    uint64_t count = 0, job = crew->taken;
+    for (; job < crew->end; job++)
+        count += crew->slots[job % crew->ahead].is_full;
+    sim_archive_u64(archive, &count);
+    for (job = crew->taken; count > 0 && sim_archive_is_fine(archive); count--, job++) {
+        while (!archive->is_loading && !crew->slots[job % crew->ahead].is_full)
+            job++;
+        sim_archive_u64(archive, &job);
+        struct slot *slot = &crew->slots[job % crew->ahead], made = *slot;
+        if (archive->is_loading)
+            sim_archive_check(archive, job - crew->taken < crew->ahead && !made.is_full);
+        if (made.error.class != SIM_ERROR_NONE)
+            name_rank(crew->joint.team, &made.error);
+        archive_error(&made.error, archive);
+        if (made.error.class == SIM_ERROR_NONE && sim_archive_is_fine(archive))
+            crew->jobs->archive(crew->jobs->context, &made.made, archive);
+        made.is_fine = made.error.class == SIM_ERROR_NONE;
+        made.is_full = archive->is_loading && sim_archive_is_fine(archive);
+        if (!made.is_full && made.made != NULL) {
+            crew->jobs->drop(made.made);
+            made.made = NULL;
+        }
+        *slot = made.is_full ? made : (struct slot){0};
+    }
+}
+
+static void archive_more(void *context, struct sim_archive *archive)
+{
+    const struct lab_crew *jobs = ((struct crew *)context)->jobs;
+    jobs->more(jobs->context, archive);
+}
+
+bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
+                  uint64_t *taken, struct sim_error *error)
+{
+    assert(threads >= 1);
+    struct crew crew = {.jobs = jobs, .progress = progress, .inner = {.parent = progress}, .is_fine = true};
+    *taken = 0;
+    if (progress != NULL && !jobs->is_part)
+        progress->total = jobs->is_open ? 0 : jobs->count;
+    if (jobs->count == 0)
+        return true;
+    if (threads > jobs->count)
+        threads = (uint32_t)jobs->count;
+    crew.ahead = (uint64_t)threads * AHEAD_EACH;
+    crew.joint = (struct lab_joint){.context = &crew,
+                                    .order = jobs->order,
+                                    .more = jobs->more == NULL ? NULL : archive_more,
+                                    .work = work_off,
+                                    .progress = jobs->is_part ? progress : &crew.inner,
+                                    .may_end_early = !jobs->is_part,
+                                    .archive = archive_slots};
+    const bool is_other = lab_team_count(jobs->team) > 1 && ranks_own(jobs->team->ranks) != 0;
+    if (lab_team_count(jobs->team) > 1) {
+        crew.joint.team = jobs->team;
+        crew.taken = is_other ? jobs->team->first : 0;
+        crew.ahead = (uint64_t)lab_team_all_threads(jobs->team) * AHEAD_EACH_TEAM + AHEAD_TEAM;
+    }
+    crew.slots = calloc(crew.ahead, sizeof *crew.slots);
+    pthread_mutex_init(&crew.lock, NULL);
+    pthread_cond_init(&crew.turned, NULL);
+    bool is_fine = crew.slots != NULL || sim_fail_memory(error);
+    do {
+        crew.joint.next = crew.taken;
+        is_fine = is_fine && lab_joint_run(&crew.joint, threads, error);
+        if (is_fine && crew.joint.team != NULL && !is_other) {
+            pthread_mutex_lock(&crew.lock);
+            deliver(&crew);
+            pthread_mutex_unlock(&crew.lock);
+        }
+    } while (is_fine && crew.joint.team != NULL && !is_other && !crew.is_over && crew.taken < jobs->count &&
+             !lab_is_stopped(progress));
+    pthread_cond_destroy(&crew.turned);
+    pthread_mutex_destroy(&crew.lock);
+    for (uint64_t i = 0; crew.slots != NULL && i < crew.ahead; i++) {
+        if (crew.slots[i].is_full && crew.slots[i].made != NULL)
+            jobs->drop(crew.slots[i].made);
+    }
+    free(crew.slots);
+    *taken = is_other ? jobs->count : crew.taken;
+    if (is_fine && !crew.is_fine)
+        *error = crew.error;
+    return is_fine && crew.is_fine;
 }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "lab/crew.h"
+#include "lab/team.h"
 #include "thread_ranks.h"
 
 #define JOBS 200

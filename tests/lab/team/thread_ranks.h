@@ -22,7 +22,6 @@ enum thread_fate { DELIVERED, CUT_ORDER, CUT_WORK, LONG_WORK };
 
 struct ranks {
     uint32_t own;
-    _Atomic int64_t elapsed_ns;
     struct thread_world *world;
 };
 
@@ -33,8 +32,8 @@ struct thread_world {
     pthread_mutex_t lock;
     pthread_cond_t turned;
     uint64_t waiting, round;
-    struct ranks_note notes[THREAD_RANKS_MAX];
-    struct ranks_bytes *order, *mail[THREAD_RANKS_MAX]; /* an order without data: leave */
+    const struct ranks_bytes *order, *mail[THREAD_RANKS_MAX]; /* an order without data: leave */
+    uint64_t first;
     _Atomic uint64_t counter;
     struct ranks ranks[THREAD_RANKS_MAX];
     pthread_t threads[THREAD_RANKS_MAX];
@@ -79,17 +78,17 @@ static void wait_for_all(struct thread_world *world)
 static struct ranks_bytes copy_of(const struct ranks_bytes *bytes, size_t size)
 {
     struct ranks_bytes copy = {__real_malloc(size + 1), size};
-    memcpy(copy.data, bytes->data, size);
+    if (size > 0)
+        memcpy(copy.data, bytes->data, size);
     return copy;
 }
 
 bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
 {
     struct thread_world *world = ranks->world;
-    ranks->elapsed_ns = 0;
     if (ranks->own == 0) {
         world->order = order;
-        world->counter = first;
+        world->counter = world->first = first;
     }
     wait_for_all(world);
     bool is_left = world->order->data == NULL;
@@ -99,37 +98,21 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first)
     return !is_left;
 }
 
-/* The first round has some 30 draws of each rank. */
-int64_t ranks_elapsed_ns(const struct ranks *ranks)
-{
-    return ranks->elapsed_ns;
-}
-
 uint64_t ranks_draw(struct ranks *ranks)
 {
-    atomic_fetch_add(&ranks->elapsed_ns, 8000000);
     return atomic_fetch_add(&ranks->world->counter, 1);
 }
 
-void ranks_close(struct ranks *ranks)
+uint64_t ranks_close(struct ranks *ranks)
 {
-    ranks->world->counter = RANKS_CLOSED;
+    return atomic_exchange(&ranks->world->counter, RANKS_CLOSED);
 }
 
-void ranks_rest(struct ranks *ranks)
+/* Some 60 draws are enough. */
+bool ranks_rest(struct ranks *ranks)
 {
-    (void)ranks;
     nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-}
-
-const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
-                                      bool (*is_stopped)(const void *context), const void *context,
-                                      struct sim_error *error)
-{
-    (void)is_stopped, (void)context, (void)error;
-    ranks->world->notes[ranks->own] = *mine;
-    wait_for_all(ranks->world);
-    return ranks->world->notes;
+    return ranks->world->counter > ranks->world->first + 60;
 }
 
 /* There is a field too many, and the checksum is right. */
@@ -147,25 +130,23 @@ static void reseal(struct ranks_bytes *bytes)
     *bytes = (struct ranks_bytes){data, size};
 }
 
-bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error)
+bool ranks_gather(struct ranks *ranks, const struct ranks_bytes *mine,
+                  void (*take)(void *context, const struct ranks_bytes *bytes),
+                  bool (*is_stopped)(const void *context), void *context, struct sim_error *error)
 {
     struct thread_world *world = ranks->world;
-    (void)error;
-    pthread_mutex_lock(&world->lock);
-    while ((world->mail[from] == NULL) == (ranks->own == 0))
-        pthread_cond_wait(&world->turned, &world->lock);
-    if (ranks->own == 0) {
-        *bytes = copy_of(world->mail[from], bytes->size / (world->fate == CUT_WORK ? 2 : 1));
-        world->mail[from] = NULL;
-    } else {
-        world->mail[from] = bytes;
+    (void)is_stopped, (void)error;
+    world->mail[ranks->own] = mine;
+    wait_for_all(world);
+    for (uint32_t rank = 1; ranks->own == 0 && rank < world->count; rank++) {
+        struct ranks_bytes bytes =
+            copy_of(world->mail[rank], world->mail[rank]->size / (world->fate == CUT_WORK ? 2 : 1));
+        if (world->fate == LONG_WORK && bytes.size > 0)
+            reseal(&bytes);
+        take(context, &bytes);
+        free(bytes.data);
     }
-    pthread_cond_broadcast(&world->turned);
-    while (ranks->own != 0 && world->mail[from] != NULL)
-        pthread_cond_wait(&world->turned, &world->lock);
-    pthread_mutex_unlock(&world->lock);
-    if (ranks->own == 0 && world->fate == LONG_WORK)
-        reseal(bytes);
+    wait_for_all(world);
     return true;
 }
 

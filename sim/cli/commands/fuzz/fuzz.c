@@ -15,10 +15,10 @@
 #include "kernel/archive.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
-#include "lab/crew.h"
 #include "lab/fuzz.h"
 #include "lab/quantity.h"
 #include "lab/run.h"
+#include "lab/team.h"
 #include "reports/reports.h"
 
 /* A guarantee that a seed broke. */

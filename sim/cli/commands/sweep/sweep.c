@@ -13,11 +13,11 @@
 
 #include "cli/base.h"
 #include "cli/run.h"
-#include "lab/crew.h"
 #include "lab/metric.h"
 #include "lab/quantity.h"
 #include "lab/result.h"
 #include "lab/run.h"
+#include "lab/team.h"
 #include "store/store.h"
 #include "tune/sample.h"
 

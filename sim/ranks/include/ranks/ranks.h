@@ -3,9 +3,8 @@
  *
  * Rank 0 is the program: it reads, prints and stores. Work that all ranks share begins with an order, which
  * rank 0 broadcasts (ranks_share()). Each thread of each rank then draws numbers from one counter
- * (ranks_draw()), so a fast rank does more. When its threads have ended, each rank tells rank 0 what it has
- * (ranks_gather()) and sends it (ranks_send()). Every rank must make the same calls of share and gather in
- * the same order.
+ * (ranks_draw()), so a fast rank does more. When its threads have ended, each rank sends rank 0 what it has
+ * done (ranks_gather()). Every rank must make the same calls of share and gather in the same order.
  *
  * There are two implementations: for a single rank, and for MPI. No other code uses MPI. count, own and
  * threads accept NULL, which is a single rank; the calls of shared work are for several. */
@@ -28,13 +27,6 @@ struct ranks_bytes {
     size_t size;
 };
 
-/* What a rank tells rank 0; the meaning of the members but the first is the caller's. */
-struct ranks_note {
-    uint64_t size; /* the bytes that it will send */
-    uint64_t flags, done, rows;
-    int64_t elapsed_ns;
-};
-
 /* Joins the processes that were started together. Must be the first call, on the first thread. `program` must
  * be the same text in all of them. When it returns false with an empty error text, another rank reports the
  * error. *out may be NULL for a single rank; it must be passed to ranks_end() in any case. */
@@ -53,24 +45,20 @@ const char *ranks_host(const struct ranks *ranks, uint32_t rank);
 /* Rank 0 broadcasts an order, and the counter begins at `first`. Each other rank waits for the order, and
  * owns its bytes. False: rank 0 leaves, or MPI has failed. */
 bool ranks_share(struct ranks *ranks, struct ranks_bytes *order, uint64_t first);
-/* Real time since the last order. */
-int64_t ranks_elapsed_ns(const struct ranks *ranks);
 /* The next number of the counter, which no other call returns. On any thread. UINT64_MAX when MPI has failed.
  */
 uint64_t ranks_draw(struct ranks *ranks);
-/* Until the next order, all ranks draw only numbers from RANKS_CLOSED on. On any thread of any rank. */
-void ranks_close(struct ranks *ranks);
+/* Until the next order, all ranks draw only numbers from RANKS_CLOSED on. On any thread of any rank. Returns
+ * the number that was the next one. */
+uint64_t ranks_close(struct ranks *ranks);
 #define RANKS_CLOSED (UINT64_MAX / 2)
-/* On rank 0, while its threads work: sleeps for a moment in which others can draw. */
-void ranks_rest(struct ranks *ranks);
-/* Tells `mine` to rank 0, which gets the notes of all, by rank, until the next call; on the others the result
- * has no meaning. NULL with an error when a rank was lost; rank 0 also stops waiting some time after
- * is_stopped() returns true. */
-const struct ranks_note *ranks_gather(struct ranks *ranks, const struct ranks_note *mine,
-                                      bool (*is_stopped)(const void *context), const void *context,
-                                      struct sim_error *error);
-/* On rank `from`: sends the bytes to rank 0, which receives them: bytes->size is set by the caller, and data
- * by the call. False with an error when out of memory or when a rank was lost. */
-bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error);
+/* On rank 0, while its threads work: sleeps for a moment in which others can draw. Returns whether so much
+ * time has passed since the order that a gathering is short compared with it. */
+bool ranks_rest(struct ranks *ranks);
+/* Sends `mine` to rank 0, where take() gets the bytes of each other rank. False with an error when out of
+ * memory or when a rank was lost; rank 0 also stops waiting some time after is_stopped() returns true. */
+bool ranks_gather(struct ranks *ranks, const struct ranks_bytes *mine,
+                  void (*take)(void *context, const struct ranks_bytes *bytes),
+                  bool (*is_stopped)(const void *context), void *context, struct sim_error *error);
 
 #endif
