@@ -362,7 +362,7 @@ func (s *Strategy) Advance(state *KeyState, row *Row) (Effect, error) {
 		}
 	} else if s.Kind == Count {
 		if to := s.routeCount(row.Sequence); to.Bucket > state.Bucket {
-			state.Bucket, state.LastChangeNs = to.Bucket, row.TimeNs
+			state.Bucket, state.LastChangeNs, done.Rolled = to.Bucket, row.TimeNs, true
 		}
 	}
 	if s.fires() {

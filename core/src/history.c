@@ -331,13 +331,14 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
         state->opened = place.era;
     }
     int64_t bucket = route.bucket - history->eras[place.era].shift;
-    if (bucket > state->key.bucket) {
+    bool rolled = bucket > state->key.bucket;
+    if (rolled) {
         state->key.bucket = bucket;
         state->key.last_change_ns = row->time_ns;
     }
     state->has_rows = true;
     if (effect != NULL)
-        effect->state_writes = place.opens;
+        *effect = (struct bk_effect){.state_writes = place.opens, .rolled = rolled};
     return BK_OK;
 }
 

@@ -511,7 +511,8 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
     } else if (strategy->kind == BK_KIND_COUNT) {
         struct bk_placement route = everywhere;
         route_count(strategy, row->sequence, &route);
-        if (route.bucket > state->bucket) {
+        done.rolled = route.bucket > state->bucket;
+        if (done.rolled) {
             state->bucket = route.bucket;
             state->last_change_ns = row->time_ns;
         }

@@ -19,7 +19,7 @@ import tempfile
 
 CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
 IS_ENOUGH = "import cffi, pytest, setuptools"
-NEEDS = ["cffi", "setuptools>=68", "wheel", "numpy", "matplotlib", "pytest", "mypy", "types-cffi"]
+NEEDS = ["cffi", "setuptools>=77", "wheel", "numpy", "matplotlib", "pytest", "mypy", "types-cffi"]
 
 
 def call(*command, **options):
@@ -84,7 +84,7 @@ def build_and_test(build):
     judge(python, package, env={**os.environ, "PYTHONPATH": str(built), "PYTHONDONTWRITEBYTECODE": "1"})
     if can(python, "import mypy, numpy"):
         print(call(python, "-m", "mypy", "--strict", "--cache-dir", build / "python-mypy", package / "src/bucketing",
-                   cwd=package))
+                   package / "examples", cwd=package))
 
 
 def build_wheels(build):

@@ -10,8 +10,10 @@ numbered, and times are in nanoseconds.
 
 import secrets
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from bucketing import ActionKind as Act, Agent, Coordination, Outcome, Row, Setting
+from bucketing import Action, ActionKind as Act, Agent, Coordination, Outcome, Row, Setting
 from cassandra import ConsistencyLevel as Level, DriverException, Unavailable
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
 from cassandra.connection import ConnectionException
@@ -31,11 +33,14 @@ STATE = "SELECT c0, c1, c2, c3 FROM states WHERE key = ?"
 COUNT = f"SELECT COUNT(*) AS rows, at AS c0, id AS c1 FROM rows {IN}"
 
 
-def equal(columns, glue):
+Answer = list[dict[str, Any]]
+
+
+def equal(columns: Iterable[int], glue: str) -> str:
     return glue.join(f"c{i} = ?" for i in columns)
 
 
-def told(answer, of=Outcome.applied):
+def told(answer: Answer, of: Callable[..., Outcome] = Outcome.applied) -> Outcome:
     """Converts the first row of an answer to an outcome."""
     names = (name for name in ("c0", "c1", "c2", "c3") if answer[0].get(name) is not None)
     outcome = of({int(name[1]): answer[0][name] for name in names})
@@ -46,22 +51,25 @@ def told(answer, of=Outcome.applied):
 class Store:
     """Performs actions, from any thread. The agent retries, so the driver must not."""
 
-    def __init__(self, addresses, keyspace, setting, level=Level.QUORUM, timeout=2.0):
+    def __init__(
+        self, addresses: list[str], keyspace: str, setting: Setting, level: int = Level.QUORUM, timeout: float = 2.0
+    ) -> None:
         ways = RoundRobinPolicy(), FallthroughRetryPolicy(), level, Level.SERIAL, timeout, dict_factory
         cluster = Cluster(addresses, execution_profiles={EXEC_PROFILE_DEFAULT: ExecutionProfile(*ways)})
-        self.session, self.prepared = cluster.connect(keyspace), {}
+        self.session = cluster.connect(keyspace)
+        self.prepared: dict[str, Any] = {}
         self.is_guarded = setting.coordination is Coordination.GUARDED
 
-    def run(self, text, *values, serial=False):
+    def run(self, text: str, *values: int | str | None, serial: bool = False) -> Answer:
         if text not in self.prepared:
             self.prepared[text] = self.session.prepare(text)
         bound = self.prepared[text].bind(values)
         bound.consistency_level = Level.SERIAL if serial else None  # None: as in the profile
         return list(self.session.execute(bound)) or [{}]
 
-    def perform(self, action, text, now_us):
+    def perform(self, action: Action, text: str, now_us: int) -> Outcome:
         try:
-            return self.ask(action, action.key, action.bucket, action.sets, text, now_us) or Outcome.applied()
+            return self.ask(action, text, now_us) or Outcome.applied()
         except NoHostAvailable:  # no node received the request
             return Outcome.refused()
         except Unavailable:  # a conditional update may have been decided before its commit failed
@@ -69,7 +77,8 @@ class Store:
         except (DriverException, ErrorMessage, ConnectionException):
             return Outcome.unknown()
 
-    def ask(self, action, key, bucket, sets, text, now_us):
+    def ask(self, action: Action, text: str, now_us: int) -> Outcome | None:
+        key, bucket, sets = action.key, action.bucket, action.sets
         row, step, of_counter = action.row, action.step, (key, bucket if self.is_guarded else 0)
         match action.kind:
             case Act.PUT_ROW:
@@ -106,10 +115,11 @@ class Store:
                 got = [sum(map(bool, self.run(find, key, bucket, most))) for bucket in buckets]
                 empty = sum(1 << i for i, rows in enumerate(got[:64]) if rows == 0)
                 return Outcome.applied(rows=sum(got), empty=empty)
+        return None
 
 
-def main(address, keyspace, setting, process):
-    setting = Setting.parse(open(setting, encoding="utf-8").read())
+def main(address: str, keyspace: str, file: str, process: str) -> None:
+    setting = Setting.parse(open(file, encoding="utf-8").read())
     config = setting.agent_config()
     config.agent_id, config.clock_bound_ns = int(process), 100_000_000
     agent, store = Agent(config), Store([address], keyspace, setting)
