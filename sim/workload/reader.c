@@ -679,6 +679,7 @@ void trace_reader_mark(struct trace_reader *reader)
     reader->is_marked = true;
     reader->mark = reader->begin;
     reader->mark_line = reader->line;
+    reader->mark_row = reader->row;
 }
 
 void trace_reader_return(struct trace_reader *reader)
@@ -686,6 +687,7 @@ void trace_reader_return(struct trace_reader *reader)
     reader->is_marked = false;
     reader->begin = reader->mark;
     reader->line = reader->mark_line;
+    reader->row = reader->mark_row;
 }
 
 uint64_t trace_reader_offset(const struct trace_reader *reader)
@@ -697,6 +699,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
     trace_source_close(&reader->source);
     free(reader->buffer);
+    json_decref(reader->rows);
     *reader = (struct trace_reader){0};
 }
 

@@ -127,7 +127,8 @@ static bool next_line(struct wl_csv *csv, char **line, size_t *size, struct sim_
 {
     if (!trace_reader_next(&csv->reader, line, size, error))
         return false;
-    return sim_grow(&csv->fields.bytes, &csv->fields.capacity, csv->fields.size + 2 * *size + 2, 1) ||
+    return sim_grow(&csv->fields.bytes, &csv->fields.capacity,
+                    csv->fields.size + 2 * *size + 2 + 2 * WL_CSV_FIELDS_MAX, 1) ||
            sim_fail_memory(error);
 }
 
@@ -168,6 +169,25 @@ static bool take_pasted(struct parse *parse, const char *line, size_t size, stru
                       "%zu columns where the table's header has %zu; give only the table, with a row "
                       "per line and no bars in its fields",
                       parse->out->count, csv->pasted_columns);
+}
+
+/* The number of the header's line: that above the first rule, or below it if the table has a frame. 0 when
+ * none of the first lines is a rule. */
+static uint64_t pasted_header(const char *bytes, size_t size)
+{
+    const char *end;
+    uint64_t before = 0, number = 1;
+    for (const char *at = bytes; number <= PASTED_LINES_MAX; at = end + 1, number++) {
+        end = size == 0 ? NULL : memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            return 0;
+        size_t length = (size_t)(end - at);
+        length -= length > 0 && at[length - 1] == '\r';
+        if (is_rule(at, length))
+            return *at == '+' ? number + 1 : before;
+        before = length > 0 ? number : before;
+    }
+    return 0;
 }
 
 /* Lines of a log. Each step takes a part of the form: a field in braces, or a character; a blank takes all
@@ -260,34 +280,336 @@ static bool take_field(void *target, struct trace_span name, struct trace_span f
     return end_field(target, &ignored);
 }
 
-static bool has_time(void *target, struct trace_span name, struct trace_span field)
+/* Finds the form of a log's lines. A time stands among the first words of a line. What is before and after it
+ * in all lines of the sample that have a time there is a field: a word before a colon, words in brackets,
+ * levels, numbers, names. The first words of which a line has others are its message. */
+
+#define WORDS_BEFORE 5u /* a time; in brackets, three times as many */
+/* Of InfluxDB and Prometheus. */
+#define LINE_PROTOCOL "{series} {values} {time}"
+#define NUMBER_SIGNS  "0123456789#.:+-"
+#define PLACES        8u  /* after it */
+#define PLACE_BYTES   24u /* of one in the form */
+#define LINES_SEEN    200u
+
+/* What the lines of a sample have at the next place. */
+struct place {
+    size_t rows; /* lines with the form so far and a time */
+    bool are_words, are_brackets, are_signs, are_levels, are_numbers, are_names;
+    char ends;     /* the colon or bracket with which all words end; or 0 */
+    char first[8]; /* the first line's signs */
+};
+
+static bool is_level(struct trace_span word)
 {
-    const size_t size = (size_t)(field.end - field.begin);
-    if (name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0)
-        *(bool *)target = trace_time_kind(field.begin, size) >= WL_TIME_WORDS ||
-                          trace_time_kind(field.begin, size) == WL_TIME_ISO ||
-                          trace_time_lacks_year(field.begin, size);
+    static const char levels[] =
+        " trace debug info information notice note warn warning error err fatal critical "
+        "crit severe fine finer finest config emerg emergency alert panic verbose log "
+        "detail hint statement v d i w e f t c ";
+    char text[16];
+    size_t size = (size_t)(word.end - word.begin);
+    if (size == 0 || size + 3 > sizeof text)
+        return false;
+    text[0] = ' ';
+    for (size_t i = 0; i < size; i++)
+        text[i + 1] = trace_lower(word.begin[i]);
+    memcpy(text + size + 1, " ", 2);
+    return strstr(levels, text) != NULL;
+}
+
+static bool has_only(struct trace_span word, const char *signs)
+{
+    while (word.begin < word.end && *word.begin != '\0' && strchr(signs, *word.begin) != NULL)
+        word.begin++;
+    return word.begin == word.end;
+}
+
+/* Whether a word is the name of a program, a class or a machine, and not a word of a language. */
+static bool is_program(struct trace_span word)
+{
+    bool has_sign = false, is_upper = true;
+    for (const char *at = word.begin; at < word.end; at++) {
+        has_sign = has_sign || strchr("0123456789._-/$@", *at) != NULL;
+        is_upper = is_upper && *at >= 'A' && *at <= 'Z';
+        if (*at == '\0' || strchr("(),\"'=[]", *at) != NULL)
+            return false;
+    }
+    return (has_sign || is_upper) && word.end - word.begin > 1 && strchr(".,", word.end[-1]) == NULL;
+}
+
+/* The next word of a line, or, in brackets, all up to the bracket that closes them. */
+static struct trace_span next_word(const char *at, const char *end)
+{
+    struct trace_span word = trace_trim(at, end);
+    unsigned depth = 0;
+    const bool has_bracket = word.begin < word.end && *word.begin == '[';
+    for (at = word.begin; at < word.end; at++) {
+        depth += *at == '[';
+        if (has_bracket ? *at == ']' && --depth == 0 : *at == ' ' || *at == '\t')
+            break;
+    }
+    word.end = has_bracket && at < word.end ? at + 1 : at;
+    return word;
+}
+
+static bool is_time_name(struct trace_span name)
+{
+    return name.begin != NULL && name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0;
+}
+
+struct found {
+    struct trace_span time, rest;
+    size_t fields;
+};
+
+static bool take_found(void *target, struct trace_span name, struct trace_span field)
+{
+    struct found *found = target;
+    if (is_time_name(name))
+        found->time = field;
+    found->rest = field;
+    found->fields++;
     return true;
 }
 
-const char *csv_line_of(const char *bytes, size_t size)
+/* Whether a line has the form, and a time. */
+static bool is_row_of(const char *form, const char *begin, const char *end, struct found *out)
 {
-    static const char *const forms[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG};
-    enum { LINES = 5 };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const char *at = bytes, *end;
-        unsigned lines = 0;
-        for (; lines < LINES && (end = memchr(at, '\n', (size_t)(bytes + size - at))) != NULL;
-             at = end + 1, lines++) {
-            bool is_timed = false;
-            if (!csv_split_line(forms[i], at, end - (end > at && end[-1] == '\r'), has_time, &is_timed) ||
-                !is_timed)
-                break;
-        }
-        if (lines == LINES || (lines > 0 && memchr(at, '\n', (size_t)(bytes + size - at)) == NULL))
-            return forms[i];
+    *out = (struct found){.fields = 0};
+    const bool has_form = csv_split_line(form, begin, end, take_found, out);
+    const size_t size = out->time.begin == NULL ? 0 : (size_t)(out->time.end - out->time.begin);
+    if (size == 0 || trace_time_likely(out->time.begin, size) < 2)
+        out->time.begin = NULL;
+    return has_form && out->time.begin != NULL;
+}
+
+static void look_at(struct place *place, struct trace_span rest, size_t rows)
+{
+    const struct trace_span word = next_word(rest.begin, rest.end);
+    const size_t size = (size_t)(word.end - word.begin);
+    const bool is_bracket = size > 2 && *word.begin == '[' && word.end[-1] == ']';
+    const char last = size > 1 && !is_bracket ? word.end[-1] : '\0';
+    const char ends = last == ':' || (last == ']' && memchr(word.begin, '[', size) == NULL) ? last : '\0';
+    struct trace_span bare = {word.begin + is_bracket, word.end - is_bracket};
+    if (rows == 0) {
+        *place = (struct place){0, true, true, true, true, true, true, ends, ""};
+        snprintf(place->first, sizeof place->first, "%.*s", (int)size, word.begin);
     }
-    return NULL;
+    place->are_words = place->are_words && size > 0;
+    place->are_brackets = place->are_brackets && is_bracket;
+    place->ends = place->ends == ends ? ends : '\0';
+    place->are_signs = place->are_signs && size < sizeof place->first && has_only(word, "-|:*>#") &&
+                       strlen(place->first) == size && memcmp(place->first, word.begin, size) == 0;
+    bare.end -= ends != '\0';
+    place->are_levels = place->are_levels && is_level(bare);
+    place->are_numbers = place->are_numbers && has_only(bare, NUMBER_SIGNS);
+    place->are_names = place->are_names && is_program(bare);
+}
+
+/* Looks at the next place of all lines. */
+static struct place look(const char *form, const char *bytes, size_t size)
+{
+    char tried[CSV_FORM_BYTES + 16];
+    struct place place = {.rows = 0};
+    struct found found;
+    size_t lines = 0;
+    snprintf(tried, sizeof tried, "%s{message}", form);
+    for (const char *at = bytes, *end; lines < LINES_SEEN; at = end + 1, lines++) {
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            break;
+        if (is_row_of(tried, at, end - (end > at && end[-1] == '\r'), &found))
+            look_at(&place, found.rest, place.rows++);
+    }
+    return place;
+}
+
+static void add_place(char *form, const struct place *place, unsigned number)
+{
+    const size_t used = strlen(form), room = CSV_FORM_BYTES - used;
+    char name[16];
+    const bool is_source = (place->are_names || place->ends != '\0') && !place->are_numbers;
+    const char *kind = place->are_levels ? "level" : is_source ? "source" : "part";
+    snprintf(name, sizeof name, "{%s", kind);
+    const bool is_taken = kind[0] == 'p' || strstr(form, name) != NULL;
+    snprintf(name, sizeof name, is_taken ? "%s%u" : "%s", kind, number);
+    if (place->are_signs)
+        snprintf(form + used, room, "%s ", place->first);
+    else
+        snprintf(form + used, room, "%s{%s}%s%s ", place->are_brackets ? "[" : "", name,
+                 place->are_brackets ? "]" : "", (char[]){place->ends, '\0'});
+}
+
+/* Adds the fields after the time that all rows have. Words of a language are fields only if a word with a
+ * colon follows, as a machine's name before a program's. */
+static void add_places(char *form, const char *bytes, size_t size)
+{
+    char tried[CSV_FORM_BYTES];
+    struct place place = look(form, bytes, size);
+    const size_t rows = place.rows;
+    size_t sure = strlen(form);
+    bool is_last = false;
+    for (unsigned number = 1; number <= PLACES && place.are_words && !is_last; number++) {
+        const bool is_word = !place.are_brackets && place.ends == '\0' && !place.are_signs &&
+                             !place.are_levels && !place.are_numbers && !place.are_names;
+        if (strlen(form) + PLACE_BYTES > CSV_FORM_BYTES ||
+            (sure < strlen(form) && !is_word && place.ends == '\0'))
+            break;
+        strcpy(tried, form);
+        add_place(tried, &place, number);
+        is_last = place.ends != '\0' && !place.are_levels && !place.are_numbers;
+        place = look(tried, bytes, size);
+        if (place.rows < rows)
+            break;
+        strcpy(form, tried);
+        sure = is_word ? sure : strlen(form);
+    }
+    form[sure] = '\0';
+}
+
+static const char delimiters[] = ",;\t|";
+
+/* The number of a delimiter's signs in all lines; 0: it differs, or there are not three lines. */
+static size_t count_in_all(const char *bytes, size_t size, char delimiter)
+{
+    size_t first = 0, lines = 0;
+    for (const char *at = bytes, *end; lines < LINES_SEEN; at = end + 1, lines++) {
+        size_t count = 0;
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            break;
+        for (const char *c = at; c < end; c++)
+            count += *c == delimiter && !(delimiter == ',' && c[1] >= '0' && c[1] <= '9' && c - at < 24);
+        if (lines > 0 && count != first)
+            return 0;
+        first = count;
+    }
+    return lines < 3 ? 0 : first;
+}
+
+/* The length of the longest time at the begin of a text that a blank, or a comma and a blank, ends; or, in
+ * brackets, the closing one. */
+static size_t time_before_text(const char *text, size_t size, bool has_bracket)
+{
+    enum { LEAST = 8, MOST = 40 };
+    for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
+        const char sign = text[length];
+        const bool is_end = has_bracket ? sign == ']' : strchr(" ,;|\t", sign) != NULL && sign != '\0';
+        if (is_end && trace_time_likely(text, length) >= 2)
+            return has_bracket || strchr(" \t", sign) != NULL || text[length + 1] == ' ' ? length : 0;
+    }
+    return 0;
+}
+
+/* Begins a form with the words before the time of a line, and the time. */
+static bool begin_form(const char *line, const char *end, char *form)
+{
+    size_t used = 0;
+    const char *at = line;
+    form[0] = '\0';
+    for (unsigned number = 1; number <= 3 * WORDS_BEFORE && used + PLACE_BYTES < CSV_FORM_BYTES; number++) {
+        const struct trace_span word = next_word(at, end);
+        const size_t size = (size_t)(word.end - word.begin), room = CSV_FORM_BYTES - used;
+        const bool has_bracket = size > 2 && *word.begin == '[';
+        const bool is_glog =
+            number == 1 && size == 5 && has_only((struct trace_span){word.begin, word.begin + 1}, "IWEFD");
+        const char *begin = word.begin + (has_bracket || is_glog);
+        if (size == 0 || memchr(word.begin, '"', size) != NULL)
+            return false;
+        const size_t length = number > WORDS_BEFORE && !has_bracket
+                                  ? 0
+                                  : time_before_text(begin, (size_t)(end - begin), has_bracket);
+        if (length > 0) {
+            char width[24] = "";
+            const char *after = has_bracket ? "] " : begin[length] == ',' ? ", " : " ";
+            if (!has_bracket && memchr(begin, ' ', length) != NULL)
+                snprintf(width, sizeof width, ":%zu", length);
+            snprintf(form + used, room, "%s{time%s}%s",
+                     has_bracket ? "["
+                     : is_glog   ? "{level:1}"
+                                 : "",
+                     width, after);
+            return true;
+        }
+        const bool is_source = !has_bracket && is_program(word) && !has_only(word, NUMBER_SIGNS) &&
+                               strstr(form, "{source}") == NULL;
+        if (memchr(word.begin, ',', size) != NULL || memchr(word.begin, ';', size) != NULL)
+            return false;
+        if (size == 1 && *word.begin == '|')
+            used += (size_t)snprintf(form + used, room, "| ");
+        else if (is_source)
+            used += (size_t)snprintf(form + used, room, "{source} ");
+        else
+            used += (size_t)snprintf(form + used, room, has_bracket ? "[{word%u}] " : "{word%u} ", number);
+        at = word.end;
+    }
+    return false;
+}
+
+/* The form that a comment says, as #Fields: date time cs-method in the logs of IIS, or #fields in those of
+ * Zeek. */
+static bool read_directive(const char *line, const char *end, char *form)
+{
+    static const char name[] = "#fields";
+    size_t used = 0;
+    if ((size_t)(end - line) < sizeof name)
+        return false;
+    for (size_t i = 0; i + 1 < sizeof name; i++) {
+        if (trace_lower(line[i]) != name[i])
+            return false;
+    }
+    struct trace_span rest = trace_trim(line + sizeof name - 1 + (line[sizeof name - 1] == ':'), end);
+    const char sign = memchr(line, '\t', (size_t)(end - line)) != NULL ? '\t' : ' ';
+    while (rest.begin < rest.end && used + 2 < CSV_FORM_BYTES) {
+        const char *stop = memchr(rest.begin, sign, (size_t)(rest.end - rest.begin));
+        stop = stop == NULL ? rest.end : stop;
+        used += (size_t)snprintf(form + used, CSV_FORM_BYTES - used, "%s{%.*s}",
+                                 used == 0 ? "" : (char[]){sign, '\0'}, (int)(stop - rest.begin), rest.begin);
+        rest.begin = stop + (stop < rest.end);
+    }
+    return used > 0 && used < CSV_FORM_BYTES && wl_trace_line_is(form);
+}
+
+/* Whether a line without a time is the header of a table, and no banner, such as "out of: x, y". */
+static bool is_header(const char *line, const char *end)
+{
+    for (; line < end; line++) {
+        if (*line != '\0' && strchr(delimiters, *line) != NULL && (*line != ',' || line[1] != ' '))
+            return true;
+    }
+    return false;
+}
+
+bool csv_guess_line(const char *bytes, size_t size, char *form)
+{
+    static const char *const known[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG, LINE_PROTOCOL};
+    enum { BANNER_LINES = 4, PROTOCOL = 2 };
+    struct found found;
+    const char *end, *at = bytes;
+    const bool is_table = pasted_header(bytes, size) > 0 || count_in_all(bytes, size, ';') > 0 ||
+                          count_in_all(bytes, size, '\t') > 0 || count_in_all(bytes, size, ',') > 0;
+    for (unsigned line = 0;
+         line < BANNER_LINES && (end = memchr(at, '\n', (size_t)(bytes + size - at))) != NULL;
+         at = end + 1, line += *bytes != '#') {
+        const char *stop = end - (end > at && end[-1] == '\r');
+        if (read_directive(at, stop, form))
+            return true;
+        for (size_t i = 0; i <= PROTOCOL; i++) {
+            if (is_row_of(known[i], at, stop, &found) &&
+                (i < PROTOCOL || has_only(found.time, NUMBER_SIGNS))) {
+                strcpy(form, known[i]);
+                return true;
+            }
+        }
+        if (!is_table && begin_form(at, stop, form)) {
+            add_places(form, bytes, size);
+            strcat(form, "{message}");
+            return true;
+        }
+        if (*at != '#' && is_header(at, stop))
+            return false;
+    }
+    return false;
 }
 
 bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
@@ -310,6 +632,32 @@ bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_er
     return true;
 }
 
+/* A line of a log that has a time, but not all fields: those that it lacks are '-', and the last one is the
+ * line. */
+static bool take_rest(struct parse *parse, const char *begin, const char *end)
+{
+    static const char none[] = "-";
+    struct form form = {.at = parse->csv->dialect.line};
+    struct csv_buffer *fields = &parse->csv->fields;
+    size_t time = 0, before = 0;
+    while (next_part(&form) && !is_time_name((struct trace_span){form.name, form.name + form.name_size}))
+        time += form.name != NULL;
+    for (size_t i = 0; i < time && i < parse->out->count; i++)
+        before += parse->out->sizes[i] + 1;
+    if (parse->out->count <= time || trace_time_likely(fields->bytes + before, parse->out->sizes[time]) < 2)
+        return false;
+    parse->out->count = time + 1;
+    parse->begin = fields->size = before + parse->out->sizes[time] + 1;
+    while (next_part(&form)) {
+        const struct trace_span name = {form.name, form.name + form.name_size};
+        if (form.name != NULL)
+            take_field(parse, name,
+                       *form.at == '\0' ? (struct trace_span){begin, end}
+                                        : (struct trace_span){none, none + 1});
+    }
+    return true;
+}
+
 static bool read_record(struct parse *parse, char *line, size_t size, struct sim_error *error)
 {
     struct wl_csv *csv = parse->csv;
@@ -317,6 +665,7 @@ static bool read_record(struct parse *parse, char *line, size_t size, struct sim
         return take_pasted(parse, line, size, error);
     if (csv->dialect.line != NULL)
         return csv_split_line(csv->dialect.line, line, line + size, take_field, parse) ||
+               (csv->dialect.is_guessed && take_rest(parse, line, line + size)) ||
                trace_fail(
                    csv->reader.path, csv->reader.line, error,
                    "the line has not the form %s; remove it, or give another form by 'line' under trace",
@@ -334,6 +683,18 @@ static bool read_record(struct parse *parse, char *line, size_t size, struct sim
     return false;
 }
 
+/* Whether a line continues the message of the one above. */
+static bool is_continued(struct wl_csv *csv, const char *begin, const char *end)
+{
+    struct found found;
+    char form[CSV_FORM_BYTES];
+    const bool is_row =
+        *begin != '#' && (csv->dialect.has_comments || is_row_of(csv->dialect.line, begin, end, &found) ||
+                          found.time.begin != NULL || begin_form(begin, end, form));
+    csv->continued += !is_row;
+    return !is_row;
+}
+
 bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
 {
     const struct csv_dialect *dialect = &csv->dialect;
@@ -344,8 +705,10 @@ bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error
     do {
         if (!next_line(csv, &line, &size, error))
             return false;
-    } while (line != NULL && (size == 0 || (dialect->is_pasted && (csv->reader.line < dialect->header_line ||
-                                                                   is_around_rows(line, size)))));
+    } while (line != NULL && (size == 0 || (dialect->has_comments && *line == '#') ||
+                              (dialect->is_pasted &&
+                               (csv->reader.line < dialect->header_line || is_around_rows(line, size))) ||
+                              (dialect->is_guessed && is_continued(csv, line, line + size))));
     out->line = csv->reader.line;
     if (line == NULL)
         return true;
@@ -354,29 +717,9 @@ bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error
     return ok;
 }
 
-/* The number of the header's line: that above the first rule, or below it if the table has a frame. 0 when
- * none of the first lines is a rule. */
-static uint64_t pasted_header(const char *bytes, size_t size)
-{
-    const char *end;
-    uint64_t before = 0, number = 1;
-    for (const char *at = bytes; number <= PASTED_LINES_MAX; at = end + 1, number++) {
-        end = size == 0 ? NULL : memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            return 0;
-        size_t length = (size_t)(end - at);
-        length -= length > 0 && at[length - 1] == '\r';
-        if (is_rule(at, length))
-            return *at == '+' ? number + 1 : before;
-        before = length > 0 ? number : before;
-    }
-    return 0;
-}
-
 /* The delimiter that occurs most often in the first line. */
 static char delimiter_of(const char *bytes, size_t size)
 {
-    static const char delimiters[] = ",;\t|";
     size_t counts[4] = {0}, best = 0;
     bool is_quoted = false;
     for (size_t i = 0; i < size && (bytes[i] != '\n' || is_quoted); i++) {
@@ -412,11 +755,18 @@ static bool count_records(struct wl_csv *csv, bool has_backslash, size_t *out, s
 bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error)
 {
     size_t size, plain = 0, escaped = 0;
-    const char *bytes = trace_reader_peek(&csv->reader, &size);
-    csv->dialect = (struct csv_dialect){.delimiter = '|', .header_line = pasted_header(bytes, size)};
+    const char *bytes = trace_reader_peek(&csv->reader, &size), *end;
+    csv->dialect = (struct csv_dialect){.delimiter = '|',
+                                        .has_comments = size > 0 && *bytes == '#',
+                                        .header_line = pasted_header(bytes, size)};
+    for (; size > 0 && *bytes == '#' && (end = memchr(bytes, '\n', size)) != NULL; bytes = end + 1)
+        size -= (size_t)(end + 1 - bytes);
     csv->dialect.is_pasted = csv->dialect.header_line > 0;
     if (delimiter != '\0' || !csv->dialect.is_pasted)
         csv->dialect.delimiter = delimiter != '\0' ? delimiter : delimiter_of(bytes, size);
+    const size_t tabs = delimiter == '\0' && size > 0 ? count_in_all(bytes, size, '\t') : 0;
+    if (tabs > 0 && count_in_all(bytes, size, csv->dialect.delimiter) == 0)
+        csv->dialect.delimiter = '\t'; /* texts may have others */
     if (escape == WL_ESCAPE_AUTO && !csv->dialect.is_pasted && size > 0 &&
         memchr(bytes, '\\', size) != NULL &&
         (!count_records(csv, false, &plain, error) || !count_records(csv, true, &escaped, error)))
@@ -468,6 +818,8 @@ void wl_csv_close(struct wl_csv *csv)
 /* Reads JSON objects with jansson, and converts the requested values to text. */
 
 #define NAME_BYTES_MAX 512u
+#define PAIR_BYTES     4096u /* of a value */
+#define PAIRS_LEAST    3u
 #define TOKEN_BYTES    32u /* a fault so near to the end of the buffer may be a token that is not whole */
 
 /* Skips what stands between objects. Returns false at the end of the file, or when reading fails. */
@@ -518,12 +870,91 @@ static bool fail_json(const struct trace_reader *reader, const json_error_t *pro
                           : "not JSON; write one object per line");
 }
 
+/* Reads the pairs of a line, as in level=info msg="a \\"b\\"", into an object; returns their number, or 0
+ * also if `is_strict` and there is other text. */
+static size_t put_pairs(const char *at, const char *end, bool is_strict, json_t *object)
+{
+    size_t pairs = 0;
+    char value[PAIR_BYTES];
+    while (at < end) {
+        const char *name = at, *stop = at;
+        while (stop < end && (*stop == '_' || strchr("=\" []{},", *stop) == NULL))
+            stop++;
+        at = stop;
+        if (stop == name || stop == end || *stop != '=') {
+            if (is_strict && *stop != ' ')
+                return 0;
+            at += at < end;
+            continue;
+        }
+        const size_t name_size = (size_t)(stop - name);
+        size_t size = 0;
+        const bool is_quoted = ++at < end && *at == '"';
+        for (at += is_quoted; at < end && (is_quoted ? *at != '"' : *at != ' '); at++) {
+            at += is_quoted && *at == '\\' && at + 1 < end;
+            value[size] = *at;
+            size += size + 1 < sizeof value;
+        }
+        at += at < end;
+        if (json_object_setn_new_nocheck(object, name, name_size, json_stringn_nocheck(value, size)) != 0)
+            return 0;
+        pairs++;
+    }
+    return pairs;
+}
+
+bool trace_json_are_pairs(const char *bytes, size_t size)
+{
+    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
+    json_t *object = json_object();
+    const size_t pairs = end == NULL || object == NULL ? 0 : put_pairs(bytes, end, true, object);
+    json_decref(object);
+    return pairs >= PAIRS_LEAST;
+}
+
+static bool next_pairs(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error)
+{
+    char *text;
+    size_t size, pairs = 0;
+    while (pairs == 0) {
+        if (!trace_reader_next(reader, &text, &size, error))
+            return false;
+        json_decref(*out);
+        *out = text == NULL ? NULL : json_object();
+        if (text == NULL)
+            return true;
+        if (*out == NULL)
+            return sim_fail_memory(error);
+        pairs = put_pairs(text, text + size, false, *out);
+    }
+    *line = reader->line;
+    return true;
+}
+
+const json_t *trace_json_rows(const json_t *value, unsigned depth)
+{
+    const json_t *rows = json_is_array(value) && json_is_object(json_array_get(value, 0)) ? value : NULL;
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at != NULL && depth > 0;
+         at = json_object_iter_next((json_t *)(uintptr_t)value, at)) {
+        const json_t *found = trace_json_rows(json_object_iter_value(at), depth - 1);
+        rows = json_array_size(found) > json_array_size(rows) ? found : rows;
+    }
+    return rows;
+}
+
 bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error)
 {
     const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK;
     json_error_t problem;
     json_decref(*out);
     *out = NULL;
+    if (reader->rows != NULL) {
+        *out = json_incref(json_array_get(reader->rows, reader->row++));
+        *line = 1;
+        return true;
+    }
+    if (reader->are_pairs)
+        return next_pairs(reader, out, line, error);
     if (!skip_to_object(reader, error))
         return reader->at_end;
     *line = reader->line;

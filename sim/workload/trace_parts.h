@@ -89,6 +89,9 @@ struct trace_reader {
     bool is_marked, at_end;
     size_t mark; /* where trace_reader_return() returns to */
     uint64_t mark_line;
+    bool are_pairs; /* objects are lines of name=value */
+    json_t *rows;   /* the objects in an array of the file's only one; NULL: there are none */
+    size_t row, mark_row;
 };
 
 /* `what` describes the file in messages: "PATH:1: WHAT cannot be opened". */
@@ -120,8 +123,10 @@ void trace_reader_close(struct trace_reader *reader);
  * quote, a delimiter or a backslash, whether the field is quoted or not. */
 struct csv_dialect {
     const char *line; /* the form of a log's lines; NULL: there are delimiters */
+    bool is_guessed;  /* lines without its time continue the one above, and one may lack fields */
     char delimiter;
     bool has_backslash;
+    bool has_comments;    /* lines that begin with # */
     bool is_pasted;       /* a table with a rule: fields have no quotes, and no spaces around them */
     uint64_t header_line; /* of a pasted table: the number of its header's line */
 };
@@ -137,6 +142,7 @@ struct wl_csv {
     struct csv_dialect dialect;
     struct csv_buffer fields; /* of the current record */
     size_t pasted_columns;    /* number of columns of a pasted table's header */
+    uint64_t continued;       /* lines that continue the one above */
     char *path;               /* NULL: the caller has it */
 };
 
@@ -152,8 +158,10 @@ typedef bool csv_taker(void *target, struct trace_span name, struct trace_span f
 bool csv_split_line(const char *form, const char *begin, const char *end, csv_taker *take, void *target);
 /* The names in the form of a log's lines, as a record; its texts are in the reader's buffer of fields. */
 bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error);
-/* The form that the first lines of a file have, of a log whose times are known; NULL: none. */
-const char *csv_line_of(const char *bytes, size_t size);
+/* Finds the form of the lines of a log, of CSV_FORM_BYTES, by the first bytes of a file; false when they are
+ * none. */
+#define CSV_FORM_BYTES 1024u
+bool csv_guess_line(const char *bytes, size_t size, char *form);
 /* Returns false, with an error, when a line does not contain the delimiter of the first line but contains
  * another one that csv_sniff() knows. */
 bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *line, size_t size,
@@ -162,6 +170,10 @@ bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *
 /* Frees *out and sets it to the next object of a file of JSON, which may be in an array, or to NULL at the
  * end of the file; *line is where it begins. */
 bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error);
+/* Whether the first line of a file is of pairs, as in level=info msg="started". */
+bool trace_json_are_pairs(const char *bytes, size_t size);
+/* The longest array of objects in a value; NULL: there is none. */
+const json_t *trace_json_rows(const json_t *value, unsigned depth);
 /* The value of a field, or of a nested field by a path with dots; NULL when it is missing or null. The whole
  * name is tried first, since the name of a field may contain dots. */
 const json_t *trace_json_find(const json_t *object, const char *name);
@@ -215,7 +227,10 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size);
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
 
-/* Whether a text is a time as syslog writes it, May 17 10:05:03. */
+/* How likely a text of a column is a time: 0 it is none; 1 an id that contains one; 2 a number in the range
+ * of times from 1990 to 2099, or digits of a date; 3 a date, with or without its year. */
+int trace_time_likely(const char *text, size_t size);
+/* Whether a text is a time as syslog writes it, May 17 10:05:03 or 05-17 10:05:03. */
 bool trace_time_lacks_year(const char *text, size_t size);
 /* Likewise by a pattern of strptime(). */
 bool trace_time_match(const char *pattern, const char *text, size_t size, int64_t *out_ns, bool *has_zone);
@@ -238,7 +253,8 @@ struct trace_time_judge {
     size_t times_of_day;        /* numbers that are hours, minutes and seconds */
     bool is_short,
         is_constant; /* dates with slashes and years of two digits; all begin with the same number */
-    long part;       /* that number */
+    bool has_days;   /* not all end with the same number */
+    long part, last; /* these numbers, of the last date */
     size_t dates;    /* dates of digits that begin with the day or the month */
     char value[32];  /* the first number or date */
     uint64_t line;   /* and its line */
@@ -293,12 +309,12 @@ struct trace_columns {
 
 #define TRACE_NAME_BYTES 512u
 
-/* Columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
+/* Columns by name, or by number if a column of CSV has none of its own. */
 struct trace_guess {
-    bool is_sure, is_used, has_time; /* the time has a usual name */
-    bool has_no_time;                /* no column has times */
-    char time[sizeof(struct trace_shown)], of_day[sizeof(struct trace_shown)],
-        key[sizeof(struct trace_shown)];
+    bool is_used, has_time; /* the time has a usual name */
+    bool has_no_time;       /* no column has times */
+    char time[TRACE_NAME_BYTES], of_day[TRACE_NAME_BYTES], key[TRACE_NAME_BYTES];
+    char others[3 * sizeof(struct trace_shown)]; /* columns that are as likely the key, for display */
 };
 
 struct trace_table {
@@ -307,8 +323,11 @@ struct trace_table {
     size_t file;         /* index of the file that is being read */
     uint64_t done_bytes; /* total size of the files before it */
     struct wl_csv csv;
-    json_t *object;   /* the current one, of a file of JSON */
-    const char *line; /* the form of a log's lines; NULL: no log */
+    json_t *object;            /* the current one, of a file of JSON */
+    const char *line;          /* the form of a log's lines; NULL: no log */
+    char form[CSV_FORM_BYTES]; /* one that was guessed */
+    uint32_t year;             /* of times without one; 0: they have one */
+    int64_t last_ns;           /* the last time without one */
     bool is_json, has_header;
     bool is_usual;               /* comma, and the columns time in ms, key and value alone, in this order */
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
@@ -316,6 +335,7 @@ struct trace_table {
     struct trace_columns columns;
     struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
+    uint64_t keyless;                /* rows without a value of a key that was guessed */
     bool has_zones;                  /* the times of all rows so far have a zone */
     char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */
     struct csv_buffer text;          /* a key or time of several parts */

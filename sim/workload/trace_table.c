@@ -18,6 +18,9 @@
 #define COUNT(array)     (sizeof(array) / sizeof *(array))
 #define BANNER_LINES_MAX 4u
 #define PATTERN_BYTES    128u
+#define YEAR_ASSUMED     2000u /* of times without one; it has a 29th of February */
+#define YEAR_MOST        2261u
+#define HALF_YEAR        (182 * SIM_DAY) /* a time so much earlier than the one above is of the next year */
 
 /* The usual names of the columns for time, key and value, the most likely name first. */
 static const struct {
@@ -148,52 +151,6 @@ static size_t after_blanks(const char *bytes, size_t size, size_t at)
     return at;
 }
 
-/* The length of a time with a blank, or a comma and a blank, behind it; 0: there is none. */
-static size_t time_before_text(const char *text, size_t size)
-{
-    enum { LEAST = 10, DATE_LEAST = 14, MOST = 36 };
-    for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
-        const bool is_comma = text[length] == ',' && length + 1 < size && text[length + 1] == ' ';
-        enum wl_trace_time kind =
-            is_comma || text[length] == ' ' ? trace_time_kind(text, length) : WL_TIME_AUTO;
-        if ((kind >= WL_TIME_S && kind <= WL_TIME_NS) ||
-            (length >= DATE_LEAST && (kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_MDY))))
-            return length;
-    }
-    return 0;
-}
-
-/* Proposes how to read a log, by a time among the first words of its first line; false: there is none. A time
- * behind other words may also be one of a column. */
-static bool propose_line(const char *bytes, size_t size, char *out, size_t out_size)
-{
-#define DIGITS_FORM "%y%m%d %H%M%S" /* has no name, since each half alone may be a number */
-    enum { WORDS_BEFORE = 3, DIGITS_BYTES = 13 };
-    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
-    bool has_delimiter = false, flag;
-    char before[32] = "";
-    size = end == NULL ? size : (size_t)(end - bytes);
-    for (size_t i = 0; i < size; i++)
-        has_delimiter = has_delimiter || (bytes[i] != '\0' && strchr(",;\t|", bytes[i]) != NULL);
-    for (size_t at = 0, word = 0; at < size && word <= (has_delimiter ? 0 : WORDS_BEFORE); word++) {
-        int64_t time_ns;
-        size_t length = time_before_text(bytes + at, size - at);
-        const bool is_digits = length == 0 && size - at > DIGITS_BYTES && bytes[at + DIGITS_BYTES] == ' ' &&
-                               trace_time_match(DIGITS_FORM, bytes + at, DIGITS_BYTES, &time_ns, &flag);
-        length = is_digits ? DIGITS_BYTES : length;
-        if (length > 0) {
-            snprintf(out, out_size, "--set trace.line=\"'%s{time:%zu}%s {level} {source} {message}'\"%s",
-                     before, length, bytes[at + length] == ',' ? "," : "",
-                     is_digits ? " --set trace.time_format='" DIGITS_FORM "'" : "");
-            return true;
-        }
-        const char *blank = memchr(bytes + at, ' ', size - at);
-        at = blank == NULL ? size : after_blanks(bytes, size, (size_t)(blank - bytes));
-        snprintf(before + strlen(before), sizeof before - strlen(before), "{word%zu} ", word + 1);
-    }
-    return false;
-}
-
 /* Judges a file by its first bytes. Returns "what the file is; what to do" as a constant for a file that
  * users pass by mistake. Otherwise NULL, and *is_json is set to whether one of the first lines begins as a
  * JSON object does; programs print messages above their rows. */
@@ -211,11 +168,12 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     }
     size_t at = after_blanks(bytes, size, 0), second = after_blanks(bytes, size, at + 1);
     *is_json = at < size && bytes[at] == '[';
-    if (*is_json && (second >= size || bytes[second] != '{'))
+    if (*is_json && (second >= size || bytes[second] != '{')) {
+        *is_json = false;
         return second >= size || strchr("[]\"", bytes[second]) != NULL
                    ? "a JSON array without objects; write an object per row"
-                   : "a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
-                     "--set trace.line=\"'[{time}] [{level}] {host} {message}'\"";
+                   : NULL;
+    }
     for (unsigned line = 0; at < size; line++) {
         static const char field[] = "strategies:"; /* every scenario has it */
         const char *end = memchr(bytes + at, '\n', size - at);
@@ -229,36 +187,44 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
     return NULL;
 }
 
-/* Ranks the columns of a CSV file by how likely each is the time of a row, or its key. Values count more than
- * names: a time is a column whose first values all parse as times. */
+/* Ranks the columns of a file by how likely each is the time of a row, or its key, by a sample of its rows. A
+ * time is a column whose values all parse as times. A key has the name of an entity, or texts that repeat. */
 
-#define ROWS_MAX    100u
-#define NESTED_MOST 3u /* levels of nested objects among which fields are guessed */
-#define SECONDS_DIGITS                                                                                       \
-    9u /* a shorter number of seconds is before March 1973, and more likely a size or an id */
+#define NESTED_MOST     3u  /* levels of nested objects among which fields are guessed */
 #define DATE_DIGITS     8u  /* as in 20260131 */
 #define DATE_CHARACTERS 10u /* 2026-01-31, without a time of day */
-#define PREFIX_LETTERS  4u  /* a listed word at least this long may also begin a longer word */
+#define TEXT_MOST       32u /* a longer text is a message, and no name */
+#define FEW_ROWS        8u  /* of too few values it is unknown whether they repeat */
+#define DISTINCT_BITS   8192u
+#define OTHERS_SHOWN    3
+#define SERIES_RANK     4  /* of a text with a few values, which a row of a single series may have */
+#define PREFIX_LETTERS  4u /* a listed word at least this long may also begin a longer word */
 
 static const char *const time_words[] = {"time", "date", "at", "ts", "created", "when", "epoch"};
 static const char *const later_words[] = {"received", "arrived", "arrival",  "ingest", "stored",
-                                          "inserted", "updated", "modified", "delete", "expire"};
+                                          "inserted", "updated", "modified", "delete", "expire",
+                                          "end",      "ended",   "closed",   "finish", "due"};
 static const char *const entity_words[] = {
     "device",  "user",    "channel", "sensor", "room",         "account", "customer", "tenant",
     "session", "host",    "server",  "guild",  "author",       "member",  "stream",   "topic",
     "meter",   "vehicle", "symbol",  "ticker", "conversation", "thread",  "client",   "owner",
-    "chat",    "group",   "station", "series", "machine"};
+    "chat",    "group",   "station", "series", "machine",      "node",    "service",  "source",
+    "actor",   "repo",    "asset",   "ip",     "key"};
 static const char *const id_words[] = {"id", "uuid"};
-static const char *const key_words[] = {"key"}; /* the usual name */
+static const char *const message_words[] = {"message", "msg", "text", "content", "request", "rest"};
+static const char *const category_words[] = {"level",    "type", "status", "method",
+                                             "severity", "unit", "version"};
 
 /* What the values of a column have in common. */
 struct column {
-    bool is_known;  /* a value was read */
-    bool is_number; /* all values are numbers */
-    bool is_date;   /* all values are dates without a time of day */
-    bool is_of_day; /* all values are times of day without a date */
-    int time;       /* how sure it is that all are times: 0 they are not; 1 ids that contain a time; 2 numbers
-                       in the range of times since 1970, or digits of dates; 3 ISO 8601 */
+    bool is_number;                    /* all values are numbers */
+    bool is_object;                    /* one is an object or a list */
+    bool is_real;                      /* one has decimals */
+    bool is_date;                      /* all values are dates without a time of day */
+    bool is_of_day;                    /* all values are times of day without a date */
+    int time;                          /* the least trace_time_likely() of the values */
+    size_t values, bytes, distinct;    /* their number and size; the number of bits that are set */
+    uint64_t bits[DISTINCT_BITS / 64]; /* by the hashes of the values */
 };
 
 static bool is_letter(char c)
@@ -296,116 +262,138 @@ static bool has_word(const char *name, const char *const *words, size_t count)
 
 static void take_value(struct column *column, const char *pattern, const char *text, size_t size)
 {
-    enum wl_trace_time kind = trace_time_kind(text, size);
-    bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
-    int time = 0;
-    int64_t date_ns;
+    const bool is_first = column->values++ == 0;
+    const enum wl_trace_time kind = trace_time_kind(text, size);
+    const bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
+    int64_t time_ns;
     bool has_zone;
-    if (pattern != NULL)
-        time = trace_time_match(pattern, text, size, &date_ns, &has_zone) ? 3 : 0;
-    else if (kind == WL_TIME_ISO || kind == WL_TIME_WORDS)
-        time = 3;
-    else if (is_number)
-        time = kind != WL_TIME_S || strspn(text, "0123456789") >= SECONDS_DIGITS ||
-                       (size == DATE_DIGITS &&
-                        trace_time_parse(WL_TIME_YYYYMMDD, 0, text, size, &date_ns, &has_zone))
-                   ? 2
-                   : 0;
-    else if (kind != WL_TIME_AUTO)
-        time = 1;
-    column->time = column->is_known && column->time < time ? column->time : time;
-    column->is_number = is_number && (!column->is_known || column->is_number);
-    bool is_date = time > 0 && size == (kind == WL_TIME_ISO ? DATE_CHARACTERS : DATE_DIGITS);
-    column->is_date = is_date && (!column->is_known || column->is_date);
-    column->is_of_day = trace_time_is_of_day(text, size) && (!column->is_known || column->is_of_day);
-    column->is_known = true;
+    const int time = pattern == NULL ? trace_time_likely(text, size)
+                                     : 3 * trace_time_match(pattern, text, size, &time_ns, &has_zone);
+    const bool is_date = time > 0 && size == (kind == WL_TIME_ISO ? DATE_CHARACTERS : DATE_DIGITS);
+    const uint32_t bit = trace_keys_hash(text, size) % DISTINCT_BITS;
+    column->time = is_first || time < column->time ? time : column->time;
+    column->is_number = is_number && (is_first || column->is_number);
+    column->is_real = column->is_real || (is_number && memchr(text, '.', size) != NULL);
+    column->is_date = is_date && (is_first || column->is_date);
+    column->is_of_day = trace_time_is_of_day(text, size) && (is_first || column->is_of_day);
+    column->is_object = column->is_object || *text == '{' || *text == '[';
+    column->bytes += size;
+    column->distinct += (column->bits[bit / 64] >> bit % 64 & 1) == 0;
+    column->bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static bool may_be_key(const char *name)
+static bool is_unique(const struct column *column)
 {
-    return HAS_WORD(name, entity_words) || HAS_WORD(name, key_words);
+    return column->values >= FEW_ROWS && 10 * column->distinct > 9 * column->values;
 }
 
-static int time_rank(const char *name, const struct column *column)
+static int time_rank(const char *name, const struct column *column, size_t rows)
 {
-    int word = HAS_WORD(name, time_words);
+    const int word = HAS_WORD(name, time_words);
+    if (10 * column->values < 9 * rows)
+        return 0;
     if (column->time == 0)
-        return column->is_known ? 0 : word;
+        return rows > 0 ? 0 : word;
     int rank = 4 * column->time + 2 * word - 3 * HAS_WORD(name, later_words) -
                2 * (HAS_WORD(name, entity_words) || HAS_WORD(name, id_words));
     return rank < 1 ? 1 : rank;
 }
 
-/* A number in the range of times may also be a Snowflake. */
-static int key_rank(const char *name, const struct column *column)
+static bool is_entity(const char *name)
 {
-    return 8 - (column->time >= 2 ? 3 * (column->time - 1) : 0) + 4 * HAS_WORD(name, entity_words) +
-           2 * HAS_WORD(name, id_words) + 4 * HAS_WORD(name, key_words) - 2 * HAS_WORD(name, time_words) +
-           !column->is_number;
+    return HAS_WORD(name, entity_words) && !HAS_WORD(name, category_words);
 }
 
-/* The name of a column if it means only this column and needs no quotes in YAML; otherwise its number. */
-static void name_column(const struct wl_csv_record *header, size_t index, char *out, size_t size)
+/* A key has a positive rank. A number without the name of an id is a quantity. */
+static int key_rank(const char *name, const struct column *column, size_t rows)
 {
-    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./()$ ";
-    const char *name = header->fields[index] + strspn(header->fields[index], " ");
-    size_t length = strlen(name);
-    while (length > 0 && name[length - 1] == ' ')
-        length--;
-    bool is_plain = length > 0 && length < size && (is_letter(name[0]) || name[0] == '_') &&
-                    strspn(name, safe) == strlen(name);
-    for (size_t i = 0; is_plain && i < header->count; i++)
-        is_plain = i == index || strcmp(header->fields[i], header->fields[index]) != 0;
-    if (is_plain)
-        snprintf(out, size, "%.*s", (int)length, name);
+    const bool is_id = HAS_WORD(name, id_words), is_few = column->values < FEW_ROWS;
+    const bool is_quantity = column->is_real || (column->is_number && !is_id) || column->time == 3;
+    if (HAS_WORD(name, message_words) || HAS_WORD(name, category_words) || column->is_object)
+        return 0;
+    int rank = HAS_WORD(name, entity_words) ? 8 : is_quantity ? 0 : 3;
+    rank += 2 * is_id + !column->is_number;
+    rank -= 2 * (HAS_WORD(name, time_words) || column->bytes > TEXT_MOST * column->values);
+    if (is_unique(column))
+        rank -= column->values < 12 * FEW_ROWS ? 3 : 9;
+    else if (!is_few && !is_entity(name) && 2 * column->distinct > column->values)
+        rank -= 2;
+    return rank - (!is_few && column->distinct == 1) - (column->values < rows) +
+           (column->distinct > 2 * FEW_ROWS);
+}
+
+/* The name of a column if it means only this one; otherwise its number. */
+static void name_column(const struct wl_csv_record *header, size_t index, bool is_json, char *out,
+                        size_t size)
+{
+    const char *field = header->fields[index];
+    const struct trace_span name = trace_trim(field, field + strlen(field));
+    const size_t length = (size_t)(name.end - name.begin);
+    bool is_fine = is_json || (length > 0 && length < size);
+    for (size_t i = 0; is_fine && !is_json && i < header->count; i++)
+        is_fine = i == index || strcmp(header->fields[i], field) != 0;
+    if (is_fine)
+        snprintf(out, size, "%.*s", (int)length, name.begin);
     else
         snprintf(out, size, "%zu", index + 1);
 }
 
-/* The columns are sure if the time has no rival, and one other column alone has the name of an entity.
- * `known` is the column of the time; the number of columns: it is not known. */
-static void choose(const struct wl_csv_record *header, const struct column *columns, size_t known,
-                   struct trace_guess *out)
+/* The column of the times, the first of those that are as likely. */
+static size_t choose_time(const struct wl_csv_record *header, const struct column *columns, size_t rows)
 {
-    const bool is_known = known < header->count;
-    size_t time = is_known ? known : 0, key = 0, rivals = 0, entities = 0, of_times = 0;
+    size_t time = 0;
     int best = 0;
-    for (size_t i = 0; !is_known && i < header->count; i++) {
-        int rank = time_rank(header->fields[i], &columns[i]);
-        rivals = rank > best ? 0 : rivals + (rank == best);
+    for (size_t i = 0; i < header->count; i++) {
+        int rank = time_rank(header->fields[i], &columns[i], rows);
         time = rank > best ? i : time;
         best = rank > best ? rank : best;
-        of_times += columns[i].time > 0;
     }
-    size_t date = time, of_day = time;
+    return time;
+}
+
+/* Chooses the columns. `known` is the column of the time; the number of columns: it is not known. Rows of
+ * which each has its own time, and no column has the name of an entity, are one series. */
+static void choose(const struct trace_table *table, const struct wl_csv_record *header,
+                   const struct column *columns, size_t known, size_t rows, struct trace_guess *out)
+{
+    const bool is_known = known < header->count;
+    const size_t time = is_known ? known : choose_time(header, columns, rows);
+    size_t date = time, of_day = time, key = 0;
+    int best = 0, others = 0;
     for (size_t i = 0; i < header->count; i++) {
         date = columns[time].is_of_day && columns[i].is_date ? i : date;
         of_day = columns[time].is_date && columns[i].is_of_day ? i : of_day;
     }
-    out->is_sure = rivals == 0 && (columns[date].time >= 2 || of_times == 1 || is_known);
-    best = -1;
     for (size_t i = 0; i < header->count; i++) {
-        const char *name = header->fields[i];
         const bool is_time = i == time || i == date || i == of_day;
-        int rank = is_time ? -1 : key_rank(name, &columns[i]);
-        entities += !is_time && columns[i].time < 3 && may_be_key(name);
-        if (rank > best) {
-            best = rank;
-            key = i;
-        }
+        const int rank = is_time ? 0 : key_rank(header->fields[i], &columns[i], rows);
+        char name[sizeof(struct trace_shown) - 4];
+        name_column(header, i, table->is_json, name, sizeof name);
+        others = rank > best ? 0 : others + (rank == best && rank > 0);
+        if (rank > best)
+            out->others[0] = '\0';
+        else if (rank == best && rank > 0 && others <= OTHERS_SHOWN)
+            snprintf(out->others + strlen(out->others), sizeof out->others - strlen(out->others), "%s'%s'",
+                     out->others[0] == '\0' ? "" : ", ", name);
+        key = rank > best ? i : key;
+        best = rank > best ? rank : best;
     }
-    const char *name = header->fields[key];
-    out->has_no_time = !is_known && columns[date].is_known && columns[date].time == 0;
-    out->is_sure = out->is_sure && entities == 1 && may_be_key(name);
+    const bool is_named =
+        is_entity(header->fields[key]) || HAS_WORD(header->fields[key], id_words) || best > SERIES_RANK;
+    const bool is_series =
+        best <= 0 || (!is_named && (table->files.count > 1 ||
+                                    (table->line == NULL && date == of_day && is_unique(&columns[time]))));
+    out->has_no_time = !is_known && rows > 0 && columns[date].time == 0;
     out->has_time = is_known && date == of_day;
-    name_column(header, date, out->time, sizeof out->time);
-    name_column(header, of_day, out->of_day, sizeof out->of_day);
+    name_column(header, date, table->is_json, out->time, sizeof out->time);
+    name_column(header, of_day, table->is_json, out->of_day, sizeof out->of_day);
     if (date == of_day)
         out->of_day[0] = '\0';
-    name_column(header, key, out->key, sizeof out->key);
-    if (best >= 0 && columns[key].is_number && !may_be_key(name) &&
-        !HAS_WORD(name, id_words)) /* one series, without a key */
+    name_column(header, key, table->is_json, out->key, sizeof out->key);
+    if (is_series) {
         snprintf(out->key, sizeof out->key, "file");
+        out->others[0] = '\0';
+    }
 }
 
 /* Finds the columns of the files, and reads rows. */
@@ -543,18 +531,21 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
     struct wl_csv *csv = &table->csv;
     struct csv_buffer of_header = csv->fields;
     struct wl_csv_record row = {0};
-    struct column columns[WL_CSV_FIELDS_MAX] = {0};
+    struct column *columns = calloc(header->count, sizeof *columns);
     struct sim_error fault = {0};
     json_t *first = table->object; /* whose fields are found by name */
     const struct trace_column *time = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME) : NULL;
     size_t known = time == NULL ? header->count : time->field;
     for (size_t i = 0; time != NULL && table->is_json && i < header->count; i++)
         known = strcmp(header->fields[i], time->name) == 0 ? i : known;
+    size_t rows = 0;
     bool ok = true;
+    if (columns == NULL)
+        return sim_fail_memory(error);
     csv->fields = (struct csv_buffer){0};
     table->object = NULL;
     trace_reader_mark(&csv->reader);
-    for (unsigned i = 0; ok && i < ROWS_MAX && !trace_reader_is_sampled(&csv->reader); i++) {
+    for (unsigned i = 0; ok && i < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(&csv->reader); i++) {
         ok = table->is_json ? trace_json_next(&csv->reader, &table->object, &row.line, &fault) &&
                                   (put_values(table, table->object == NULL ? 0 : header->count,
                                               name_in_header, header, &row) ||
@@ -562,6 +553,7 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
                             : wl_csv_next(csv, &row, &fault);
         if (!ok || row.count != header->count)
             break;
+        rows++;
         for (size_t j = 0; j < row.count; j++) {
             if (row.sizes[j] > 0)
                 take_value(&columns[j], table->format->pattern, row.fields[j], row.sizes[j]);
@@ -572,14 +564,14 @@ static bool guess_columns(struct trace_table *table, const struct wl_csv_record 
     csv->fields = of_header;
     json_decref(table->object);
     table->object = first;
-    if (!ok && fault.class != SIM_ERROR_INPUT) {
+    ok = ok || fault.class == SIM_ERROR_INPUT;
+    if (ok)
+        choose(table, header, columns, known, rows, &table->guess);
+    else
         *error = fault;
-        return false;
-    }
-    choose(header, columns, known, &table->guess);
-    if (table->files.count > 1 && !table->guess.is_sure) /* a file of each key */
-        snprintf(table->guess.key, sizeof table->guess.key, "file");
-    return true;
+    free(columns);
+    table->guess.is_used = ok && !table->guess.has_no_time && (header->count > 1 || rows > 0);
+    return ok;
 }
 
 /* The columns that the format names, and those that were guessed. */
@@ -657,35 +649,13 @@ static void list_names(const struct trace_table *table, bool are_unused, char *o
         snprintf(out + used, TRACE_LISTING_SIZE - used, ", ...");
 }
 
-static bool has_time_field(const struct trace_table *table)
-{
-    for (size_t i = 0; i < table->record.count; i++) {
-        if (trace_time_kind(table->record.fields[i], table->record.sizes[i]) != WL_TIME_AUTO)
-            return true;
-    }
-    return false;
-}
-
-/* Names the columns that were guessed, all that matter. */
 static bool fail_unnamed(struct trace_table *table, const char *missing, const char *where,
                          const char *listing, struct sim_error *error)
 {
-    const struct trace_guess *guess = &table->guess;
-    const char *count = usual_name(table, TRACE_BYTES) == NULL ? usual_name(table, TRACE_COUNT) : NULL;
-    bool has_count = count != NULL && !is_name(guess->key, count, false), has_day = guess->of_day[0] != '\0';
-    if (guess->has_no_time)
-        return FAIL(
-            table, error,
-            "no %s '%s' in the %s %s, and none has times in a known form; name that of the times, and "
-            "their form by 'time_format'",
-            table->is_json ? "field" : "column", missing, where, listing);
     return FAIL(table, error,
-                "no %s '%s' in the %s %s; say which %s are which, as in columns: {time: %s%s%s%s%s, "
-                "key: %s%s%s}",
-                table->is_json ? "field" : "column", missing, where, listing,
-                table->is_json ? "fields" : "columns", has_day ? "[" : "", guess->time, has_day ? ", " : "",
-                guess->of_day, has_day ? "]" : "", guess->key, has_count ? ", count: " : "",
-                has_count ? count : "");
+                "no %s '%s' in the %s %s, and none has times in a known form; name that of the times, and "
+                "their form by 'time_format'",
+                table->is_json ? "field" : "column", missing, where, listing);
 }
 
 static bool fail_column(struct trace_table *table, bool are_given, const char *missing, size_t found,
@@ -707,7 +677,7 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
                     "no column '%s', as the file has no header; number the columns, as in columns: {time: 1, "
                     "key: 2}",
                     missing);
-    if (!are_given && has_time_field(table))
+    if (!table->has_header)
         return FAIL(table, error,
                     "no header, the first line is a row; say which columns are which, as in columns: {time: "
                     "1, key: 2, bytes: 3}");
@@ -729,16 +699,27 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
     return fail_unnamed(table, missing, "header", listing, error);
 }
 
-/* Whether the first line is a header: when columns are given by number, one whose time field is not a time.
- */
+static bool has_time_field(const struct trace_table *table)
+{
+    const struct wl_csv_record *record = &table->record;
+    bool has_time = false;
+    for (size_t i = 0; i < record->count; i++)
+        has_time = has_time || trace_time_kind(record->fields[i], record->sizes[i]) != WL_TIME_AUTO;
+    return has_time;
+}
+
+/* Whether the first line is a header: without columns, one in which no field is a time or a number; when
+ * columns are given by number, one whose time field is not a time. */
 static bool has_header(const struct trace_table *table, const struct trace_columns *given)
 {
     size_t index = 0;
     bool are_numbers = given->count > 0;
     for (size_t i = 0; i < given->count; i++)
         are_numbers = are_numbers && column_number(given->all[i].name, &index);
-    if (table->line != NULL || table->format->header != WL_HEADER_AUTO || !are_numbers)
+    if (table->line != NULL || table->format->header != WL_HEADER_AUTO)
         return table->line != NULL || table->format->header != WL_HEADER_NO;
+    if (!are_numbers)
+        return given->count > 0 || table->record.count == 1 || !has_time_field(table);
     return given->counts[TRACE_TIME] == 0 || !column_number(given->all[0].name, &index) ||
            index >= table->record.count ||
            trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
@@ -795,7 +776,7 @@ static const char *time_text(struct trace_table *table, const struct trace_colum
     const char *text = trimmed(table, column, size), *of_day = "";
     const bool is_joined = has(table, TRACE_TIME_OF_DAY) && column->role == TRACE_TIME;
     size_t day_size = 0;
-    if (!is_joined && table->format->year == 0)
+    if (!is_joined && table->year == 0)
         return text;
     if (is_joined)
         of_day = trimmed(table, column_of(table, TRACE_TIME_OF_DAY), &day_size);
@@ -807,8 +788,8 @@ static const char *time_text(struct trace_table *table, const struct trace_colum
     else
         *size = (size_t)snprintf(bytes, table->text.capacity, "%.*s%s%.*s", (int)*size, text,
                                  is_joined ? " " : "", (int)day_size, of_day);
-    if (table->format->year != 0)
-        *size += (size_t)snprintf(bytes + *size, YEAR_BYTES, " %" PRIu32, table->format->year);
+    if (table->year != 0)
+        *size += (size_t)snprintf(bytes + *size, YEAR_BYTES, " %" PRIu32, table->year);
     return bytes;
 }
 
@@ -832,6 +813,10 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
             break;
         size_t size;
         const char *text = time_text(table, time, &size);
+        if (text != NULL && table->year == 0 && trace_time_lacks_year(text, size)) {
+            table->year = YEAR_ASSUMED;
+            text = time_text(table, time, &size);
+        }
         if (text == NULL)
             return sim_fail_memory(error);
         if (size > 0)
@@ -864,13 +849,16 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     const struct wl_trace_format *format = table->format;
     struct trace_columns given;
     const char *missing;
-    size_t found, field;
+    size_t found, field, size;
     if (table->line == NULL &&
         !csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
         return false;
     trace_reader_mark(&table->csv.reader);
     if (table->line != NULL)
-        table->csv.dialect = (struct csv_dialect){.line = table->line};
+        table->csv.dialect =
+            (struct csv_dialect){.line = table->line,
+                                 .is_guessed = format->line == NULL,
+                                 .has_comments = *trace_reader_peek(&table->csv.reader, &size) == '#'};
     if (!(table->line != NULL ? csv_line_names : wl_csv_next)(&table->csv, &table->record, error))
         return false;
     if (table->record.count == 0)
@@ -882,10 +870,17 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     if (table->has_header)
         table->csv.reader.is_marked = false;
     bool ok = find_columns(table, &missing, &found, &field);
-    if (!ok && found == 0 && is_unnamed(table, missing) && table->has_header) {
-        if (!guess_columns(table, &table->record, error))
+    if (!ok && found == 0 && is_unnamed(table, missing)) {
+        struct wl_csv_record header = table->record;
+        char numbers[WL_CSV_FIELDS_MAX][sizeof "256"];
+        for (size_t i = 0; !table->has_header && i < header.count; i++) {
+            snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);
+            header.fields[i] = numbers[i];
+        }
+        if (!table->has_header)
+            trace_reader_return(&table->csv.reader);
+        if (!guess_columns(table, &header, error))
             return false;
-        table->guess.is_used = table->guess.is_sure && !has_time_field(table);
         ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
     }
     if (!ok)
@@ -895,6 +890,26 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     else
         trace_reader_return(&table->csv.reader);
     return true;
+}
+
+/* A file of one object that has an array of objects, as {"features": [{...}, {...}]}, has these as its rows.
+ */
+static bool unwrap(struct trace_table *table, struct sim_error *error)
+{
+    struct trace_reader *reader = &table->csv.reader;
+    struct sim_error fault = {.class = SIM_ERROR_NONE};
+    const json_t *rows = trace_json_rows(table->object, NESTED_MOST);
+    json_t *next = NULL;
+    uint64_t line;
+    const bool is_read = rows == NULL || trace_json_next(reader, &next, &line, &fault);
+    if (rows != NULL && is_read && next == NULL) {
+        reader->rows = json_incref((json_t *)(uintptr_t)rows);
+        return trace_json_next(reader, &table->object, &line, error);
+    }
+    json_decref(next);
+    if (fault.class == SIM_ERROR_ENVIRONMENT)
+        *error = fault;
+    return fault.class != SIM_ERROR_ENVIRONMENT;
 }
 
 static bool begin_json(struct trace_table *table, struct sim_error *error)
@@ -908,6 +923,8 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     if (table->object == NULL)
         return trace_fail(trace_table_path(table), 1, error,
                           "the file is empty; write one JSON object a line");
+    if (!table->csv.reader.are_pairs && table->csv.reader.rows == NULL && !unwrap(table, error))
+        return false;
     struct csv_buffer *names = &table->csv.fields;
     *record = (struct wl_csv_record){.line = record->line};
     names->size = 0;
@@ -919,7 +936,6 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     if (!ok) {
         if (!guess_columns(table, record, error))
             return false;
-        table->guess.is_used = table->guess.is_sure;
         ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
     }
     list_names(table, ok, table->unused);
@@ -948,20 +964,17 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     if (!trace_reader_open(table->files.paths[file], "trace", &table->csv.reader, error))
         return false;
     const char *bytes = trace_reader_peek(&table->csv.reader, &size);
-    table->line = format->line != NULL               ? format->line
-                  : format->layout == WL_LAYOUT_AUTO ? csv_line_of(bytes, size)
-                                                     : NULL;
     table->is_json = false;
-    const char *foreign = table->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
+    const char *foreign = format->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
-    char proposal[160];
-    if (table->line == NULL && !table->is_json && format->delimiter == '\0' &&
-        format->columns.key_count == 0 && propose_line(bytes, size, proposal, sizeof proposal))
-        return trace_fail(trace_table_path(table), 1, error,
-                          "this is a log; write the form of its lines, and which field is the key, as in %s "
-                          "--columns key=source",
-                          proposal);
+    table->csv.reader.are_pairs = format->line == NULL && !table->is_json &&
+                                  format->layout != WL_LAYOUT_CSV && trace_json_are_pairs(bytes, size);
+    table->is_json = table->is_json || table->csv.reader.are_pairs;
+    const bool may_be_log = format->line == NULL && !table->is_json && format->layout == WL_LAYOUT_AUTO &&
+                            format->delimiter == '\0';
+    table->line =
+        may_be_log && size > 0 && csv_guess_line(bytes, size, table->form) ? table->form : format->line;
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");
@@ -1005,10 +1018,6 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
                     "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, "
                     "%s]}",
                     name, trace_show(text, size).text, name);
-    if (table->time == WL_TIME_AUTO && trace_time_lacks_year(text, size))
-        return FAIL(table, error,
-                    "%s '%s' has no year; say it with --set trace.year=YEAR, or by 'year' under trace", name,
-                    trace_show(text, size).text);
     if (table->time == WL_TIME_AUTO)
         return FAIL(table, error,
                     "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or "
@@ -1021,6 +1030,14 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
     bool is_fine = format->pattern != NULL
                        ? trace_time_match(pattern, text, size, out_ns, &has_zone)
                        : trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
+    if (is_fine && table->year != 0 && column->role == TRACE_TIME) {
+        if (table->last_ns - *out_ns > HALF_YEAR && table->year < YEAR_MOST) {
+            table->year++;
+            table->last_ns = 0;
+            return read_time(table, column, out_ns, error);
+        }
+        table->last_ns = *out_ns;
+    }
     if (is_fine && !has_zone)
         is_fine = !__builtin_sub_overflow(*out_ns, format->zone_ns, out_ns);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX) {
@@ -1067,6 +1084,11 @@ static bool read_key(struct trace_table *table, struct trace_row *out, struct si
     for (size_t part = 0; part < count; part++) {
         const char *text = table->record.fields[columns[part].field];
         size_t size = text == NULL ? 0 : table->record.sizes[columns[part].field];
+        if (size == 0 && columns[part].name == table->guess.key) {
+            text = "-";
+            size = 1;
+            table->keyless++;
+        }
         out->key = text;
         out->key_size = size;
         if (count == 1)
@@ -1199,6 +1221,7 @@ bool trace_table_open(struct trace_table *table, const char *path, const struct 
     *table = (struct trace_table){.format = format,
                                   .time = format->pattern != NULL ? WL_TIME_WORDS
                                                                   : (enum wl_trace_time)format->time,
+                                  .year = format->year,
                                   .has_zones = true};
     return wl_trace_files_find(path, &table->files, error) && open_file(table, 0, error);
 }
@@ -1228,6 +1251,8 @@ static void put_time_text(const struct trace_table *table, FILE *stream)
     const int minutes = (int)(table->format->zone_ns / SIM_MINUTE);
     fprintf(stream, " in %s",
             table->format->pattern != NULL ? table->format->pattern : wl_trace_time_name(table->time));
+    if (table->format->year == 0 && table->year != 0)
+        fprintf(stream, " without a year, from %u on (say it by trace.year)", YEAR_ASSUMED);
     if (!table->has_zones)
         fputs(" without a zone, taken as UTC", stream);
     if (!table->has_zones && minutes != 0)
@@ -1247,29 +1272,37 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     if (table->line != NULL)
         fprintf(stream, "a log of lines %s", table->line);
     else if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
-        fputs(table->is_json       ? "JSON"
-              : dialect->is_pasted ? "a table pasted from a terminal"
-                                   : "CSV with tabs",
+        fputs(table->csv.reader.are_pairs ? "lines of name=value"
+              : table->is_json            ? "JSON"
+              : dialect->is_pasted        ? "a table pasted from a terminal"
+                                          : "CSV with tabs",
               stream);
     else
         fprintf(stream, "CSV with '%c'", dialect->delimiter);
     if (!table->is_json && table->line == NULL)
         fprintf(stream, "%s%s", table->has_header ? "" : " without a header",
                 dialect->has_backslash ? " and backslashes" : "");
+    if (table->csv.continued > 0)
+        fprintf(stream, ", %" PRIu64 " lines without its time left out", table->csv.continued);
     if (table->files.count > 1)
         fprintf(stream, " in %zu files", table->files.count);
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_column *column = &columns->all[i];
-        const bool is_guessed = column->name == table->guess.time || column->name == table->guess.key;
+        const struct trace_guess *guess = &table->guess;
         if (i > columns->first[column->role] || column->role == TRACE_TIME_OF_DAY)
             fputs(" + ", stream);
         else
             fprintf(stream, ", %s ", role_names[column->role]);
-        fprintf(stream, "'%s'%s", trace_show(column->name, strlen(column->name)).text,
-                is_guessed ? " (guessed)" : "");
+        fprintf(stream, "'%s'", trace_show(column->name, strlen(column->name)).text);
+        if (column->name == guess->key && guess->others[0] != '\0')
+            fprintf(stream, " (guessed; or %s)", guess->others);
+        else if (column->name == guess->time || column->name == guess->key)
+            fputs(" (guessed)", stream);
         if (i + 1 == times && table->time != WL_TIME_AUTO)
             put_time_text(table, stream);
     }
+    if (table->keyless > 0)
+        fprintf(stream, ", the key of %" PRIu64 " rows without one '-'", table->keyless);
     if (!has(table, TRACE_BYTES) && !has(table, TRACE_COUNT) && !has(table, TRACE_BYTES_OF))
         fputs(", no sizes", stream);
     if (table->unused[0] != '\0')
@@ -1287,7 +1320,10 @@ static void put_list(const struct trace_table *table, enum trace_role role, cons
     for (size_t i = 0; i < count; i++) {
         if (i == 0)
             fprintf(stream, "%s%s: %s", role == TRACE_TIME ? "" : ", ", name, count > 1 ? "[" : "");
-        fprintf(stream, "%s%s", i == 0 ? "" : ", ", column_of(table, role)[i].name);
+        const char *given = column_of(table, role)[i].name, *quote = "";
+        for (const char *c = given; *c != '\0'; c++)
+            quote = is_letter(*c) || strchr("_0123456789-./()$ ", *c) != NULL ? quote : "'";
+        fprintf(stream, "%s%s%s%s", i == 0 ? "" : ", ", quote, given, quote);
     }
     fputs(count > 1 ? "]" : "", stream);
 }
@@ -1311,9 +1347,15 @@ static bool read_sample(struct trace_table *table, struct wl_csv_record *header,
                         struct wl_csv_record *row, struct sim_error *error)
 {
     struct wl_csv *csv = &table->csv;
+    json_t *rows = json_incref(csv->reader.rows);
+    const bool are_pairs = csv->reader.are_pairs;
     trace_reader_close(&csv->reader);
-    if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error))
+    if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error)) {
+        json_decref(rows);
         return false;
+    }
+    csv->reader.rows = rows;
+    csv->reader.are_pairs = are_pairs;
     if (table->is_json) {
         if (!trace_json_next(&csv->reader, &table->object, &row->line, error))
             return false;

@@ -135,8 +135,9 @@ static const struct {
     {WL_TIME_WORDS, "%d-%b-%Y", ""},                                 /* RFC 2822, the logs of web servers */
     {WL_TIME_WORDS, "%b-%d-%Y", ""}, {WL_TIME_WORDS, "%b-%d", "%Y"}, /* C's asctime() */
     {WL_TIME_WORDS, "%Y-%m-%d", ""},                                 /* with AM or PM */
-    {WL_TIME_DMY, "%d-%m-%Y", ""},   {WL_TIME_DMY, "%d-%m-%y", ""},
-    {WL_TIME_MDY, "%m-%d-%Y", ""},   {WL_TIME_MDY, "%m-%d-%y", ""},
+    {WL_TIME_DMY, "%d-%m-%Y", ""},   {WL_TIME_DMY, "%d-%m-%y", ""},  {WL_TIME_MDY, "%m-%d-%Y", ""},
+    {WL_TIME_MDY, "%m-%d-%y", ""},   {WL_TIME_MDY, "%m-%d", "%Y"},   {WL_TIME_MDY, "%m%d", "%Y"},
+    {WL_TIME_YMD, "%y-%m-%d", ""},   {WL_TIME_YMD, "%y%m%d", ""},
 };
 
 /* Copies a date for strptime(), with a dash for the signs up to the time of day, and without quotes,
@@ -175,8 +176,13 @@ static const char *take_clock(const char *text, bool has_halves, struct tm *time
         clock++;
     if (end == NULL)
         return NULL;
-    if ((*end == '.' || *end == ',') && is_digit(end[1]))
+    const size_t ms_digits = *end == ':' ? strspn(end + 1, "0123456789") : 0; /* 22:15:29:606 */
+    if (ms_digits >= 1 && ms_digits <= 3) {
+        *fraction_ns = strtol(end + 1, NULL, 10) * SIM_MS;
+        end += 1 + ms_digits;
+    } else if ((*end == '.' || *end == ',') && is_digit(end[1])) {
         end = take_decimals(end + 1, strchr(end, '\0'), fraction_ns);
+    }
     end += strspn(end, " ");
     if (!has_halves || (strncasecmp(end, "am", 2) != 0 && strncasecmp(end, "pm", 2) != 0))
         return clock + 1 < count ? end : NULL;
@@ -185,14 +191,38 @@ static const char *take_clock(const char *text, bool has_halves, struct tm *time
     return is_fine ? end + 2 : NULL;
 }
 
+/* Takes a zone: +02:00, a name of RFC 2822 or of central Europe, or both, as in +0200 CEST. */
+static bool take_zone(char *text, int64_t *out_ns)
+{
+    static const struct {
+        const char *name;
+        int hours;
+    } zones[] = {{"EST", -5}, {"EDT", -4}, {"CST", -6}, {"CDT", -5}, {"MST", -7}, {"MDT", -6},
+                 {"PST", -8}, {"PDT", -7}, {"CET", 1},  {"CEST", 2}, {"UTC", 0},  {"GMT", 0}};
+    const size_t size = strcspn(text, " ");
+    bool is_known = false;
+    *out_ns = 0;
+    for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
+        const char *name = text + (text[size] == ' ' ? size + 1 : 0);
+        if (strcmp(name, zones[i].name) == 0) {
+            is_known = true;
+            *out_ns = zones[i].hours * SIM_HOUR;
+        }
+    }
+    const bool is_alone = text[size] == '\0';
+    text[size] = '\0';
+    return is_alone && is_known ? true : (is_alone || is_known) && sim_time_zone(text, out_ns);
+}
+
 static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns,
                        bool *has_zone)
 {
+    enum { YEAR_DIGITS = 4 };
     char copy[DATE_SIZE], zone[DATE_SIZE];
     struct tm day;
     if (kind == WL_TIME_ISO && sim_time_parse_zoned(text, size, out_ns, has_zone) == 0)
         return true;
-    if (!copy_date(text, size, copy))
+    if (!copy_date(text, size, copy) || (kind == WL_TIME_ISO && strspn(copy, "0123456789") < YEAR_DIGITS))
         return false;
     const char *begin = strptime(copy, "%a-", &day);
     begin = begin == NULL ? copy : begin;
@@ -200,17 +230,20 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
         struct tm time = {0};
         int64_t fraction_ns, zone_ns = 0;
         const char *at = forms[i].kind == kind ? strptime(begin, forms[i].before, &time) : NULL;
-        if (at == NULL || (at = take_clock(at, kind != WL_TIME_ISO, &time, &fraction_ns)) == NULL)
+        const bool is_clock = at != NULL && *at == ':' && strstr(forms[i].before, "%y") != NULL;
+        if (at == NULL || is_clock || (at = take_clock(at, kind != WL_TIME_ISO, &time, &fraction_ns)) == NULL)
             continue;
         time.tm_year += time.tm_year == 69 && strchr(forms[i].before, 'y') != NULL ? 100 : 0;
         at += strspn(at, " ");
         size_t left = strlen(at), last = forms[i].after[0] == '\0' ? 0 : 4;
         if (left < last || (last > 0 && strptime(at + left - last, forms[i].after, &time) == NULL))
             continue;
-        snprintf(zone, sizeof zone, "%.*s", (int)(left - last), at);
-        zone[strcspn(zone, " ")] = '\0';
+        left -= last;
+        while (left > 0 && at[left - 1] == ' ')
+            left--;
+        snprintf(zone, sizeof zone, "%.*s", (int)left, at);
         *has_zone = zone[0] != '\0';
-        if ((!*has_zone || sim_time_zone(zone, &zone_ns)) && sim_time_of(&time, out_ns)) {
+        if ((!*has_zone || take_zone(zone, &zone_ns)) && sim_time_of(&time, out_ns)) {
             *out_ns += fraction_ns - zone_ns;
             return true;
         }
@@ -222,7 +255,10 @@ bool trace_time_lacks_year(const char *text, size_t size)
 {
     char dated[DATE_SIZE];
     const int bytes = snprintf(dated, sizeof dated, "%.*s 2000", (int)size, text);
-    return size < sizeof dated / 2 && trace_time_kind(dated, (size_t)bytes) == WL_TIME_WORDS;
+    if (size >= sizeof dated / 2 || memchr(text, ':', size) == NULL)
+        return false;
+    const enum wl_trace_time kind = trace_time_kind(dated, (size_t)bytes);
+    return (kind == WL_TIME_WORDS || kind == WL_TIME_MDY) && trace_time_kind(text, size) == WL_TIME_AUTO;
 }
 
 bool wl_trace_pattern_is(const char *text)
@@ -279,7 +315,8 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size)
     uint8_t ulid[WL_ULID_BYTES];
     if (wl_ulid_parse(text, size, ulid))
         return WL_TIME_ULID;
-    static const enum wl_trace_time dates[] = {WL_TIME_ISO, WL_TIME_WORDS, WL_TIME_DMY, WL_TIME_MDY};
+    static const enum wl_trace_time dates[] = {WL_TIME_ISO, WL_TIME_WORDS, WL_TIME_DMY, WL_TIME_MDY,
+                                               WL_TIME_YMD};
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         if (parse_date(dates[i], text, size, &time_ns, &flag))
             return dates[i];
@@ -326,6 +363,29 @@ static size_t digit_count(const char *text, size_t size)
     for (i = count + 1; i < size && text[i] == '0'; i++)
         ;
     return count == size || (text[count] == '.' && i == size) ? count : 0;
+}
+
+int trace_time_likely(const char *text, size_t size)
+{
+    enum { DATE_DIGITS = 8, DATE_LEAST = 6 };
+    static const int64_t from_ns = 7305 * SIM_DAY;
+    const enum wl_trace_time kind = trace_time_kind(text, size);
+    const bool ends_with_year =
+        kind == WL_TIME_MDY && size > 5 && text[size - 5] == ' ' && digit_count(text + size - 4, 4) == 4;
+    int64_t time_ns;
+    bool has_zone;
+    if (size == 0 || strchr(" -,;:", text[size - 1]) != NULL || ends_with_year)
+        return 0;
+    if ((kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_YMD)) && size >= DATE_LEAST)
+        return 3;
+    if (kind == WL_TIME_AUTO || (kind >= WL_TIME_ISO && kind < WL_TIME_S) || kind >= WL_TIME_WORDS)
+        return kind >= WL_TIME_TIMEUUID ? 1 : 3 * trace_time_lacks_year(text, size);
+    if (size == DATE_DIGITS && trace_time_parse(WL_TIME_YYYYMMDD, 0, text, size, &time_ns, &has_zone))
+        return 2;
+    return trace_time_parse(kind, 0, text, size, &time_ns, &has_zone) && time_ns >= from_ns &&
+                   time_ns < PLAUSIBLE_UNTIL
+               ? 2
+               : 0;
 }
 
 static int to_number(const char *text, size_t digits)
@@ -409,6 +469,7 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     case WL_TIME_WORDS:
     case WL_TIME_DMY:
     case WL_TIME_MDY:
+    case WL_TIME_YMD:
         return parse_date(kind, text, size, out_ns, has_zone);
     case WL_TIME_TIMEUUID:
         return parse_timeuuid(text, size, out_ns);
@@ -479,18 +540,21 @@ void trace_time_take(struct trace_time_judge *judge, const char *text, size_t si
     int64_t whole, decimals;
     bool is_negative;
     judge->first = judge->first == WL_TIME_AUTO ? kind : judge->first;
-    if (kind == WL_TIME_DMY || kind == WL_TIME_MDY) { /* a day beyond the 12th decides */
+    if (kind >= WL_TIME_DMY && kind <= WL_TIME_YMD) { /* a day beyond the 12th decides */
         int64_t time_ns;
         const long part = strtol(text, NULL, 10);
         const char *end = memchr(text, ' ', size);
         const size_t date_size = end == NULL ? size : (size_t)(end - text);
-        judge->is_short =
-            judge->is_short || (date_size > 2 && date_size <= 8 && memchr(text, '/', date_size) != NULL &&
-                                !is_digit(text[date_size - 3]));
+        judge->is_short = judge->is_short || kind == WL_TIME_YMD ||
+                          (date_size > 2 && date_size <= 8 && memchr(text, '/', date_size) != NULL &&
+                           !is_digit(text[date_size - 3]));
+        const long last = date_size < 2 ? 0 : strtol(text + date_size - 2, NULL, 10);
         judge->is_constant = judge->dates == 0 || (judge->is_constant && part == judge->part);
+        judge->has_days = judge->has_days || (judge->dates > 0 && last != judge->last);
         judge->part = part;
-        judge->fits[WL_TIME_DMY] += parse_date(WL_TIME_DMY, text, size, &time_ns, &is_negative);
-        judge->fits[WL_TIME_MDY] += parse_date(WL_TIME_MDY, text, size, &time_ns, &is_negative);
+        judge->last = last;
+        for (enum wl_trace_time form = WL_TIME_DMY; form <= WL_TIME_YMD; form++)
+            judge->fits[form] += parse_date(form, text, size, &time_ns, &is_negative);
         judge->kinds[WL_TIME_DMY]++;
         if (judge->dates++ == 0)
             remember(judge, text, size, line);
@@ -541,19 +605,25 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
     for (enum wl_trace_time kind = WL_TIME_ISO; kind < WL_TIME_COUNT; kind++)
         base = judge->kinds[kind] > (base == WL_TIME_AUTO ? 0 : judge->kinds[base]) ? kind : base;
     if (base == WL_TIME_DMY) {
-        bool is_dmy = judge->fits[WL_TIME_DMY] == judge->dates,
-             is_mdy = judge->fits[WL_TIME_MDY] == judge->dates;
-        /* 17/06/09, as programs in Java write 2017-06-09 */
-        const bool may_begin_with_year = is_dmy && !is_mdy && judge->is_short && judge->is_constant;
-        if (is_dmy != is_mdy && !may_begin_with_year)
-            return is_dmy ? WL_TIME_DMY : WL_TIME_MDY;
-        used = list_reading(judge, WL_TIME_DMY, readings, used);
-        if (may_begin_with_year)
-            snprintf(readings + used, TRACE_READINGS_SIZE - used,
-                     ", year/month/day (time_format: '%%y/%%m/%%d')");
-        else
+        /* 17/06/09, as programs in Java write 2017-06-09, unless one of several days of a year is meant */
+        const bool may_begin_with_year = judge->is_short && judge->is_constant;
+        for (enum wl_trace_time kind = WL_TIME_DMY; kind <= WL_TIME_YMD; kind++) {
+            const bool is_only = others == 0 && judge->dates > judge->fits[WL_TIME_MDY];
+            if (judge->fits[kind] < judge->dates ||
+                (kind == WL_TIME_YMD ? !may_begin_with_year && !is_only
+                                     : may_begin_with_year && judge->has_days))
+                continue;
+            used = list_reading(judge, kind, readings, used);
+            other = kind;
+            others++;
+        }
+        if (others == 0) {
+            used = list_reading(judge, WL_TIME_DMY, readings, used);
             list_reading(judge, WL_TIME_MDY, readings, used);
-        return WL_TIME_AUTO;
+        }
+        if (others == 1)
+            readings[0] = '\0';
+        return others == 1 ? other : WL_TIME_AUTO;
     }
     if (base < WL_TIME_S || base > WL_TIME_NS)
         return base;

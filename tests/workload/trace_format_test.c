@@ -305,9 +305,9 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
         {"time,key\n13/13/2026,a\n", AS_IS,
          ":2: time '13/13/2026' is not a time in a known format; write ISO 8601, as in "
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
-        {"time,key\nJan 2 10:00:00,a\n", AS_IS,
-         ":2: time 'Jan 2 10:00:00' has no year; say it with --set trace.year=YEAR, or by 'year' under "
-         "trace"},
+        /* Without a year, it is 2000; one that is so much earlier is of the next year. */
+        {"time,key\nDec 30 10:00:00,a\nJan 2 10:00:00,a\n", AS_IS,
+         "978170400000000000 a 0|978429600000000000 a 0|"},
         {"time,key\nJan  1 00:00:00,a\n", {.year = 2026}, T0 " a 0|"},
         {"time,key\n2026-01-01 02:00,a\n", {.zone_ns = INT64_C(7200000000000)}, T0 " a 0|"},
         {"time,key\n2026-01-01 00:00Z,a\n", {.zone_ns = INT64_C(7200000000000)}, T0 " a 0|"},
@@ -442,10 +442,9 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"t,room,s\n2026-01-01,a,1\n", COLUMNS("t", "roomm", NULL),
          ":1: no column 'roomm' in the header 't', 'room', 's'; did you mean 'room'?"},
         {"x,key\n2026-01-01,a\n", AS_IS, T0 " a 0|"},
-        /* Names that occur twice are not proposed; of names in another case, the exact one is meant. */
-        {"ts,x,x\n2026-01-01,a,b\n", AS_IS,
-         ":1: no column 'key' in the header 'ts', 'x', 'x'; say which columns are which, as in columns: "
-         "{time: ts, key: 2}"},
+        /* The number of a name that occurs twice is taken; of names in another case, the exact one is meant.
+         */
+        {"ts,x,x\n2026-01-01,a,b\n", AS_IS, T0 " a 0|"},
         {"ts,ts\n2026-01-01,a\n", AS_IS,
          ":1: more than one column is named 'ts' in the header 'ts', 'ts'; give the number of one, such as "
          "2"},
@@ -459,53 +458,34 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"id,time,id\nu1,2026-01-01,room-1\n", COLUMNS("time", "3", NULL), T0 " room-1 0|"},
         {"{\"at\": 1767225600, \"key\": \"a\", \"key\": \"b\"}\n", AS_IS,
          ":1: a field occurs twice in the object; rename one of them"},
-        /* A column of counts is proposed too, unless it is the key, or rows have sizes. */
-        {"date,host,user,Count\n2026-01-01,web-1,u,500\n", AS_IS,
-         ":1: no column 'key' in the header 'date', 'host', 'user', 'Count'; say which columns are which, as "
-         "in columns: {time: date, key: host, count: count}"},
+        /* A column of counts is read too, unless it is the key, or rows have sizes. */
+        {"date,host,user,Count\n2026-01-01,web-1,u,2\n", AS_IS, T0 " web-1 0|" T0 " web-1 0|"},
         {"date;count;host;size\n2026-01-01;7;a;1\n", AS_IS, T0 " a 1|"},
-        {"date,count\n2026-01-01,500\n", AS_IS,
-         ":1: no column 'key' in the header 'date', 'count'; say which columns are which, as in columns: "
-         "{time: date, key: file, count: count}"},
+        {"{\"date\": \"2026-01-01\", \"count\": 2, \"room\": \"r\"}\n", AS_IS, T0 " r 0|" T0 " r 0|"},
         {"when,user,host\nsoon,a,b\n", AS_IS,
          ":1: no column 'time' in the header 'when', 'user', 'host', and none has times in a known form; "
          "name that of "
          "the times, and their form by 'time_format'"},
+        {"17/06/09 20:10:40,a\n17/06/09 20:10:41,a\n", COLUMNS("1", "2", NULL),
+         ":1: 1 '17/06/09 20:10:40' may be dmy (2009-06-17T20:10:40Z), ymd (2017-06-09T20:10:40Z)" SAY},
         {"17/06/09 20:10:40,a\n17/06/10 20:10:40,a\n", COLUMNS("1", "2", NULL),
-         ":1: 1 '17/06/09 20:10:40' may be dmy (2009-06-17T20:10:40Z), year/month/day (time_format: "
-         "'%y/%m/%d')" SAY},
-        {"2015-10-18 18:01:47,978 INFO [main] x\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is "
-         "the key, as in "
-         "--set trace.line=\"'{time:23} {level} {source} {message}'\" --columns key=source"},
+         "1497039040000000000 a 0|1497125440000000000 a 0|"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,
-         ":1: no column 'time' in the header 'Size', 'Last Time', 'wann', 'Raum'; say which columns are "
-         "which, "
-         "as in columns: {time: wann, key: Raum}"},
-        {"Size,wann,Raum\n20261301,20260101,a\n", AS_IS,
-         ":1: no column 'time' in the header 'Size', 'wann', 'Raum'; say which columns are which, as in "
-         "columns: {time: wann, key: Raum}"},
+         T0 " a 10|1767225601000000000 b 11|"},
+        {"Size,wann,Raum\n20261301,20260101,a\n", AS_IS, T0 " a 20261301|"},
         /* Of several times, not that of the arrival; a Snowflake is a key. */
         {"receivedAt,userId,eventTime\n2026-01-02,175928847299117063,2026-01-01\n", AS_IS,
          T0 " 175928847299117063 0|"},
-        /* Two times that are as likely, and fields of JSON. */
-        {"start time,user,end time\n2026-01-01,a,2026-01-02\n", AS_IS,
-         ":1: no column 'time' in the header 'start time', 'user', 'end time'; say which columns are which, "
-         "as in columns: {time: start time, key: user}"},
+        /* Of two times, the one of the begin; of two keys, the first. */
+        {"start time,user,end time\n2026-01-01,a,2026-01-02\n", AS_IS, T0 " a 0|"},
         {"{\"made\": \"2026-01-01\", \"by\": {\"user\": \"a\", \"n\": [1]}}\n", AS_IS, T0 " a 0|"},
-        {"{\"made\": \"2026-01-01\", \"user\": \"a\", \"host\": \"b\"}\n", AS_IS,
-         ":1: no field 'time' in the first object 'made', 'user', 'host'; say which fields are which, as in "
-         "columns: {time: made, key: user}"},
-        /* Names that need quotes are replaced by numbers. Without rows, names decide. */
-        {"a+b,\"Time, UTC\"\n", AS_IS,
-         ":1: no column 'time' in the header 'a+b', 'Time, UTC'; say which columns are which, as in columns: "
-         "{time: 2, key: 1}"},
+        {"{\"made\": \"2026-01-01\", \"user\": \"a\", \"host\": \"b\"}\n", AS_IS, T0 " a 0|"},
+        /* Without rows, names decide. */
+        {"a+b,\"Time, UTC\"\n", AS_IS, ":1: no rows below the header; write at least one"},
         {"id,ts\n1,2026-01-01\n2,\"2026-01-01\"x\n", AS_IS,
-         ":1: no column 'key' in the header 'id', 'ts'; say which columns are which, as in columns: {time: "
-         "ts, "
-         "key: id}"},
+         ":3: text after a closing quote; double the quotes within a field"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
         {"t,u,s\n1/32/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
          ":2: t '1/32/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
@@ -531,27 +511,55 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
     check_cases(cases, COUNT(cases));
 }
 
+/* The key of a log is what names a program or a machine: in brackets, before a colon, or among the first
+ * words. */
+static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state)
+{
+    static const struct file_case cases[] = {
+        {"- 1117838570 2005.06.03 R02-M1 RAS\n", AS_IS, "1117838570000000000 R02-M1 0|"},
+        {"081109 203518 143 INFO dfs.DataNode: x\n", AS_IS, "1226262918000000000 dfs.DataNode 0|"},
+        {"2016-09-28 04:30:30, Info    CBS    a, b\n", AS_IS, "1475037030000000000 CBS 0|"},
+        {"2015-10-18 18:01:47,978 INFO [main] x\n", AS_IS, "1445191307978000000 main 0|"},
+        {"[Sun Mar 01 00:00:00 2026] [notice] first\n[Sun Mar 01 00:00:01 2026] [error] next one\n", AS_IS,
+         "1772323200000000000 t 0|1772323201000000000 t 0|"},
+        {"2026-01-01 00:00:00.5 PST [7] LOG:  x.y\n", AS_IS, "1767254400500000000 x.y 0|"},
+        {"web-1  | 2026-01-01T00:00:00Z GET a\nweb-2  | 2026-01-01T00:00:00Z POST b\n", AS_IS,
+         T0 " web-1 0|" T0 " web-2 0|"},
+        {"I0101 00:00:00.25 12 a.cc:5] one two\n", AS_IS, "946684800250000000 a.cc:5 0|"},
+        {"01-13 00:00:00.250  1702  2395 D Window: x\n", AS_IS, "947721600250000000 Window 0|"},
+        /* A line without a time continues the one above; one that lacks fields has '-'; another form is none.
+         */
+        {"2026-01-01 00:00:00 [a] x\n  at y(1)\n2026-01-01 00:00:00 [b] z\n", AS_IS, T0 " a 0|" T0 " b 0|"},
+        {"Jan  1 00:00:00 web sshd: x\nJan  1 00:00:01 --- repeated ---\n", AS_IS,
+         "946684800000000000 web 0|946684801000000000 - 0|"},
+        {"2026-01-01 00:00:00 [a] x\n[b] 2026-01-01 00:00:00 z\n", AS_IS,
+         ":2: the line has not the form {time:19} [{part1}] {message}; remove it, or give another form by "
+         "'line' under trace"},
+        /* Fields that a comment names, name=value, InfluxDB's lines, and the rows in an object. */
+        {"#Version: 1.0\n#Fields: date time c-ip sc-bytes\n2026-01-01 00:00:00 ::1 7\n#Date: x\n", AS_IS,
+         T0 " ::1 0|"},
+        {"#separator \\x09\n#fields\tts\tuser\tbytes\n1767225600.000000\ta b\t7\n", AS_IS, T0 " a b 7|"},
+        {"# made by x\ntime,key\n2026-01-01,a\n# end\n", AS_IS, T0 " a 0|"},
+        {"t=2026-01-01T00:00:00Z level=info msg=\"a \\\"b=c\" app=x user=u\nsay hello\n", AS_IS, T0 " u 0|"},
+        {"# HELP a b\nup,host=a value=1 1767225600000000000\n", AS_IS, T0 " up,host=a 0|"},
+        {"{\"data\": {\"rows\": [{\"at\": 1767225600, \"key\": \"a\"}, {\"at\": 1767225600, \"key\": "
+         "\"b\"}]}}",
+         AS_IS, T0 " a 0|" T0 " b 0|"},
+        /* Rows without a header; texts that repeat are keys, numbers are not. */
+        {"7|2026-01-01|a|x\n8|2026-01-01|b|y\n", AS_IS, T0 " a 0|" T0 " b 0|"},
+        {"2026-01-01\t{\"a\": 1, \"b\"}\tk\n2026-01-01\t{}\tk\n2026-01-01\t{}\tk\n", AS_IS,
+         T0 " k 0|" T0 " k 0|" T0 " k 0|"},
+        {"date,host,x\n2026-01-01,a,1\n2026-01-01,,1\n", AS_IS, T0 " a 0|" T0 " - 0|"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
 static void test_files_of_another_kind_are_named(void **state)
 {
     static const struct file_case cases[] = {
-        {"- 1117838570 2005.06.03 R02-M1 RAS\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{word1} {time:10} {level} {source} {message}'\" --columns key=source"},
-        {"081109 203518 143 INFO dfs.DataNode: x\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{time:13} {level} {source} {message}'\" "
-         "--set trace.time_format='%y%m%d %H%M%S' --columns key=source"},
-        {"2016-09-28 04:30:30, Info    CBS    a, b\n", AS_IS,
-         ":1: this is a log; write the form of its lines, and which field is the key, as in "
-         "--set trace.line=\"'{time:19}, {level} {source} {message}'\" --columns key=source"},
         {"[[1767225600, \"a\"]]\n", AS_IS,
          ":1: this is a JSON array without objects; write an object per row"},
-        {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
-         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
-        {"[2026-03-01T04:47:44Z] [notice] first\n", AS_IS,
-         ":1: this is a log whose lines begin with a bracket, no JSON; write the form of its lines, as in "
-         "--set trace.line=\"'[{time}] [{level}] {host} {message}'\""},
         {" [\n  \"a\"]\n", AS_IS, ":1: this is a JSON array without objects; write an object per row"},
         {"[{\"time\": 1767225600, \"key\": \"a\"},\n {\"time\": 1,\n  \"key\": x}]\n", AS_IS,
          ":2: not JSON; write one object per line"},
@@ -724,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_objects_on_a_line_of_any_length_are_read),
         cmocka_unit_test(test_wide_characters_beyond_the_buffer_are_read),
         cmocka_unit_test(test_wrong_files_are_reported_with_place_and_remedy),
+        cmocka_unit_test(test_logs_and_lists_are_read_by_the_form_of_their_lines),
         cmocka_unit_test(test_files_of_another_kind_are_named),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
         cmocka_unit_test(test_zstd_with_other_frames_is_read_and_a_large_window_is_refused),

@@ -46,6 +46,7 @@ enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
     X(WORDS, "words", "words")          /* with a month's name, or AM and PM */                              \
     X(DMY, "dmy", "day/month/year")                                                                          \
     X(MDY, "mdy", "month/day/year")                                                                          \
+    X(YMD, "ymd", "year/month/day") /* with a year of two digits */                                          \
     X(TIMEUUID, "timeuuid", "timeuuid")                                                                      \
     X(UUID7, "uuid7", "UUID v7")                                                                             \
     X(ULID, "ulid", "ULID")                                                                                  \
