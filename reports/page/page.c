@@ -182,7 +182,7 @@ static void write_answer(struct report_sheet *sheet)
  * that decide are in a table that fits a screen, the others in a second, folded table. */
 
 /* The condition under which a figure is marked. */
-enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO, ABOVE_SHARE };
+enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_WRITES, ABOVE_READS, ABOVE_ZERO, ABOVE_SHARE };
 
 struct column {
     const char *group; /* the same text in adjacent columns of a group */
@@ -203,6 +203,8 @@ static const struct column columns[] = {
     {"Partitions", "over a limit", "partitions.over_limit", ABOVE_SHARE, false, true},
     {"Largest partition", "rows", "partitions.all.rows.max", ABOVE_ROWS, false, true},
     {"Largest partition", "bytes", "partitions.all.bytes.max", ABOVE_BYTES, false, true},
+    {"Busiest partition, per s", "writes", "rates.writes.peak", ABOVE_WRITES, false, true},
+    {"Busiest partition, per s", "reads", "rates.reads.peak", ABOVE_READS, false, true},
     {"Disk, all replicas", "before compression", "disk.bytes", NEVER, false, false},
     {"Disk, all replicas", "estimated", "disk.compressed_bytes", NEVER, false, false},
     {"Rows of closed partitions", "median", "partitions.closed.rows.p50", NEVER, false, false},
@@ -263,8 +265,7 @@ static size_t choose_columns(const struct report_sheet *sheet, bool is_first, bo
 static bool is_judged(const struct report_sheet *sheet)
 {
     const struct lab_result *result = sheet->page->result;
-    bool says = sheet->chosen != SIZE_MAX || result->limits.partition_rows != 0 ||
-                result->limits.partition_bytes != 0;
+    bool says = sheet->chosen != SIZE_MAX || lab_limits_any(&result->limits);
     for (size_t i = 0; i < result->strategy_count; i++)
         says |= (sheet->answer.scores[i].disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
     return says;
@@ -341,6 +342,9 @@ static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm 
         return limits->partition_rows != 0 && value > (double)limits->partition_rows;
     case ABOVE_BYTES:
         return limits->partition_bytes != 0 && value > (double)limits->partition_bytes;
+    case ABOVE_WRITES:
+    case ABOVE_READS:
+        return value > limits->rate[alarm == ABOVE_WRITES ? LAB_RATE_WRITES : LAB_RATE_READS];
     case ABOVE_ZERO:
         return value > 0;
     case ABOVE_SHARE:

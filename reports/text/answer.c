@@ -23,11 +23,6 @@ struct telling {
     struct report_answer *out;
 };
 
-static bool has_limits(const struct lab_limits *limits)
-{
-    return limits->partition_rows != 0 || limits->partition_bytes != 0;
-}
-
 /* A whole number of rows, reads or partitions. */
 static const char *whole(struct report_arena *arena, double count)
 {
@@ -99,21 +94,48 @@ static const char *judged_within(const struct lab_judgment *judgment, const stru
     return seen;
 }
 
+/* "the busiest partition gets up to 1,734 writes and 3,100 reads in a second"; only of the rates that
+ * `which` has as bits, and that have a limit. */
+static const char *peaks(const struct lab_judgment *judgment, const struct lab_limits *limits, unsigned which,
+                         struct report_arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < LAB_RATES; i++) {
+        if ((which >> i & 1) != 0 && limits->rate[i] > 0)
+            report_append(arena, &text, " and ", "%s %s", whole(arena, judgment->peak[i]),
+                          lab_rate_name((enum lab_rate)i));
+    }
+    return text[0] == 0 ? "" : report_text(arena, "the busiest partition gets up to %s in a second", text);
+}
+
 const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
                           struct report_arena *arena)
 {
+    const unsigned sizes = judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1);
     if (judgment->within == LAB_NOT_JUDGED)
         return report_text(arena, "not judged: %s", judgment->missing == NULL ? "" : judgment->missing);
     struct lab_limits told = *limits;
+    const char *rate = "";
     if (judgment->within == LAB_EXCEEDS && judgment->exceeded != 0) {
         told.partition_rows *= judgment->exceeded >> LAB_IN_ROWS & 1;
         told.partition_bytes *= judgment->exceeded >> LAB_IN_BYTES & 1;
+        rate = peaks(judgment, limits, judgment->exceeded >> LAB_SIZE_UNITS, arena);
+        for (int i = 0; i < LAB_RATES; i++)
+            told.rate[i] *= judgment->exceeded >> (LAB_SIZE_UNITS + i) & 1;
+    } else if (judgment->within == LAB_WITHIN) {
+        rate = peaks(judgment, limits, ~0u, arena);
     }
+    if (rate[0] != 0 && (judgment->within == LAB_EXCEEDS ? sizes == 0 : !lab_limits_sizes(limits)))
+        return report_text(arena, "%s, %s %s", rate, judgment->within == LAB_WITHIN ? "not above" : "above",
+                           report_limits(&told, arena));
+    told.rate[LAB_RATE_WRITES] = told.rate[LAB_RATE_READS] = 0;
     const char *limit = report_limits(&told, arena);
     if (limits->over_limit_share > 0)
         report_append(arena, &limit, " ", "(allowed: %s)", report_percent(arena, limits->over_limit_share));
-    return judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
-                                           : judged_within(judgment, limits, limit, arena);
+    const char *text = judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
+                                                       : judged_within(judgment, limits, limit, arena);
+    report_append(arena, &text, "; ", "%s", rate);
+    return text;
 }
 
 /* What is against an option; "" if nothing is. */
@@ -125,9 +147,11 @@ static const char *against(const struct report_option *option, const struct repo
     const char *text = "", *end = has_end ? report_days(arena, option->first_over_days) : "";
     if (option->settings->is_idgen)
         return "";
-    if (judgment->within != LAB_WITHIN && has_limits(terms->limits))
+    if (judgment->within != LAB_WITHIN && lab_limits_any(terms->limits))
         text = report_judged(judgment, terms->limits, arena);
-    if (judgment->within == LAB_EXCEEDS && has_end)
+    const bool is_rate_alone = judgment->exceeded >= 1u << LAB_SIZE_UNITS &&
+                               (judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1)) == 0;
+    if (judgment->within == LAB_EXCEEDS && has_end && !is_rate_alone)
         report_append(arena, &text, ", ", "the first after %s", end);
     for (unsigned bit = 1; bit < 1u << LAB_DISQUALIFIER_COUNT; bit <<= 1)
         switch (option->score.disqualifiers & bit) {
@@ -377,7 +401,7 @@ static void add_option(struct telling *telling, size_t index)
     const struct report_option *option = &telling->options[index];
     const struct lab_limits *limits = telling->terms->limits;
     const char *size = sizes(option, telling->arena);
-    if (has_limits(limits))
+    if (lab_limits_any(limits))
         report_append(telling->arena, &size, "; ", "%s",
                       report_judged(&option->score.judgment, limits, telling->arena));
     add(telling, "size", size);
@@ -418,6 +442,11 @@ static const char *remedy(const struct report_option *option, struct report_aren
         return option->settings->strategy.kind == BK_KIND_TIME
                    ? "a longer run, or shorter windows"
                    : "a strategy whose partitions end: time, count, probabilistic or weighted";
+    if (option->score.judgment.exceeded >> (LAB_SIZE_UNITS + LAB_RATE_WRITES) & 1)
+        return "a strategy whose partitions take a key's rows at the same time: hash with more buckets";
+    if (option->score.judgment.exceeded >> (LAB_SIZE_UNITS + LAB_RATE_READS) & 1)
+        return "fewer reads of one key, such as a cache before them: all readers of a key query its newest "
+               "partition";
     if (option->score.judgment.within == LAB_EXCEEDS)
         return report_text(arena, "%s; 'bucketlab tune' searches for settings within the limits",
                            fullness > 1 ? report_text(arena, "partitions of %s of their size",
@@ -555,11 +584,11 @@ static void tell_observed(struct telling *telling)
             report_append(arena, &text, "; ", "%s %s", list, count == 1 ? words[k].one : words[k].several);
     }
     telling->out->headline =
-        has_limits(telling->terms->limits)
+        lab_limits_any(telling->terms->limits)
             ? report_text(arena, "%s.", text)
             : "Set limits to have these sizes judged, such as limits: {partition_bytes: 100MB}.";
     add(telling, "size", observed(telling, false));
-    if (has_limits(telling->terms->limits))
+    if (lab_limits_any(telling->terms->limits))
         add(telling, "limits", observed(telling, true));
 }
 
@@ -584,7 +613,7 @@ void report_answer_of(const struct report_option *options, size_t count, size_t 
         tell_observed(&telling);
     else if (chosen != SIZE_MAX)
         tell_chosen(&telling);
-    else if (has_limits(terms->limits))
+    else if (lab_limits_any(terms->limits))
         tell_none(&telling);
     else
         tell_without_limits(&telling);
@@ -635,9 +664,9 @@ static const char *tell_asked(const struct lab_result *result, struct report_are
     const bool is_trace = result->source != NULL && strcmp(result->source, "synthetic") != 0;
     const char *name = report_clean(arena, result->scenario_name), *end = count == 1 ? "" : "s";
     const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
-    const char *limits = has_limits(&result->limits) ? report_text(arena, "a partition may grow to %s",
-                                                                   report_limits(&result->limits, arena))
-                                                     : "no limit is set for a partition";
+    const char *limits = lab_limits_any(&result->limits) ? report_text(arena, "a partition may grow to %s",
+                                                                       report_limits(&result->limits, arena))
+                                                         : "no limit is set for a partition";
     if (lab_result_is_observed(result))
         return report_text(arena, "%s reads partition sizes from %zu file%s; %s.", name, count, end, limits);
     if (count > 0 && result->strategies[0].settings.is_idgen)

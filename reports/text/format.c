@@ -276,6 +276,11 @@ const char *report_limits(const struct lab_limits *limits, struct report_arena *
         report_append(arena, &text, "", "%s rows", report_grouped(arena, limits->partition_rows));
     if (limits->partition_bytes != 0)
         report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
+    for (int i = 0; i < LAB_RATES; i++) {
+        if (limits->rate[i] > 0)
+            report_append(arena, &text, " or ", "%s %s/s", report_grouped(arena, (uint64_t)limits->rate[i]),
+                          lab_rate_name((enum lab_rate)i));
+    }
     return text;
 }
 

@@ -23,6 +23,8 @@ static const struct term {
     double missing;
 } terms[] = {
     {"over_limit_share", TERM(limits.over_limit_share), 0},
+    {"partition_writes", TERM(limits.rate[LAB_RATE_WRITES]), 0},
+    {"partition_reads", TERM(limits.rate[LAB_RATE_READS]), 0},
     {"confidence", TERM(limits.confidence), LAB_TUNE_CONFIDENCE},
     {"tolerance", TERM(limits.tolerance), LAB_TUNE_TOLERANCE},
     {"price.counter_increment", TERM(prices.counter_increment), 0},

@@ -394,10 +394,16 @@ static void climb_count(const struct tune_contest *contest, const struct bk_stra
 static void climb_hash(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
-    const double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
+    const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
+    const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
+    double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
+    struct lab_facts known;
     const struct lab_settings hash = {.strategy.kind = BK_KIND_HASH};
     double buckets = 1;
     (void)template;
+    tune_know(contest, &unbucketed, 1, &known);
+    if (rate > 0 && known.rates[LAB_RATE_WRITES].is_known)
+        needed = fmax(needed, known.rates[LAB_RATE_WRITES].peak / rate);
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
     for (int turn = grows(contest, &hash) ? 2 : 1; buckets > 1 && turn <= 2; turn++)

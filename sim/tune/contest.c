@@ -171,15 +171,22 @@ static bool differs_by_seed(const struct tune_contest *contest, const struct lab
 
 /* The partitions of a run are estimated by those whose expected number and probability are known; there are
  * never more than rows. */
-void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
+void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                struct lab_facts *out)
 {
     const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
-    const struct tune_prospect prospect = {contest->scenario, factor, rows, keys, true};
+    const struct tune_prospect prospect = {contest->scenario,
+                                           factor,
+                                           rows,
+                                           keys,
+                                           true,
+                                           (double)contest->rows.lasts_ns / (double)SIM_SECOND,
+                                           (double)contest->rows.busiest_rows * factor};
     double partitions = rows;
     *out = (struct lab_facts){.expected_most = (double)INFINITY, .expected_share = (double)NAN};
     if (!differs_by_seed(contest, settings))
         tune_expected_of(&prospect, settings, out);
+    tune_rates_of(&prospect, settings, out->rates);
     if (out->has_distribution && isfinite(out->expected_most) && out->expected_share > 0)
         partitions = fmin(rows, out->expected_most / out->expected_share + keys);
     out->partitions = (uint64_t)fmax(1, ceil(partitions));
@@ -199,6 +206,12 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     facts.expected_least = known->expected_least;
     facts.expected_share = known->expected_share;
     facts.expected_full = known->expected_full;
+    for (int i = 0; i < LAB_RATES; i++) {
+        const struct lab_rate_facts seen_rate = facts.rates[i];
+        facts.rates[i] = known->rates[i];
+        facts.rates[i].is_counted = seen_rate.is_counted;
+        facts.rates[i].counted = seen_rate.counted;
+    }
     if (facts.has_distribution && isnan(facts.expected_share) && facts.partitions > 0)
         facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
     return facts;

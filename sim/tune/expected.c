@@ -492,8 +492,7 @@ static bool set_limits(struct task *task)
     return true;
 }
 
-/* Whether a table divides the strategy's partitions, or overwrites rows. */
-static bool is_odd_table(const struct lab_scenario *scenario)
+bool tune_is_odd_table(const struct lab_scenario *scenario)
 {
     return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
 }
@@ -504,7 +503,7 @@ static bool is_known(const struct lab_scenario *scenario, const struct lab_setti
     const enum bk_kind kind = settings->strategy.kind;
     const bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const bool ends = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
-    if (is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
+    if (tune_is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
         scenario->deletes.share > 0 || settings->observed != WL_OBSERVED_AUTO)
         return false;
     if (is_cluster)
@@ -564,8 +563,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     out->expected_least = scenario->row_ttl_ns > 0 ? 0 : fmin(all.least, all.most);
 }
 
-/* Six digits, so that a metric does not depend on the last bits of a machine's logarithm. */
-static double rounded(double value)
+double tune_rounded(double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.6g", value);
@@ -577,29 +575,38 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
                          struct sim_error *error)
 {
     const struct lab_limits *limits = &scenario->limits;
-    const struct tune_prospect prospect = {
-        .scenario = scenario, .rows = (double)result->rows, .keys = (double)result->keys, .factor = 1};
+    struct tune_prospect prospect = {
+        .scenario = scenario,
+        .rows = (double)result->rows,
+        .keys = (double)result->keys,
+        .factor = 1,
+        .seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / (double)SIM_SECOND};
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
         const struct lab_metric *total = lab_metrics_find(&strategy->metrics, "partitions.total");
+        const struct lab_metric *busiest = lab_metrics_find(&strategy->metrics, "keys.rows.max");
         struct lab_facts facts;
-        if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || total == NULL)
+        prospect.busiest = busiest == NULL ? 0 : busiest->value;
+        if (!tune_rates_add(&prospect, strategy))
+            return sim_fail_memory(error);
+        if (!lab_limits_sizes(limits) || total == NULL)
             continue;
         tune_expected_of(&prospect, &strategy->settings, &facts);
         if (facts.expected_full > 0)
             is_fine =
-                lab_metrics_add(&strategy->metrics, "expected.full_share", rounded(facts.expected_full));
+                lab_metrics_add(&strategy->metrics, "expected.full_share", tune_rounded(facts.expected_full));
         if (!facts.has_distribution || !isfinite(facts.expected_most))
             continue;
         if (isnan(facts.expected_share) && total->value > 0)
             facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most / total->value));
         is_fine =
             is_fine &&
-            lab_metrics_add(&strategy->metrics, "expected.over_limit", rounded(facts.expected_most)) &&
-            lab_metrics_add(&strategy->metrics, "expected.over_limit_least", rounded(facts.expected_least)) &&
+            lab_metrics_add(&strategy->metrics, "expected.over_limit", tune_rounded(facts.expected_most)) &&
+            lab_metrics_add(&strategy->metrics, "expected.over_limit_least",
+                            tune_rounded(facts.expected_least)) &&
             (isnan(facts.expected_share) ||
-             lab_metrics_add(&strategy->metrics, "expected.share", rounded(facts.expected_share)));
+             lab_metrics_add(&strategy->metrics, "expected.share", tune_rounded(facts.expected_share)));
     }
     return is_fine || sim_fail_memory(error);
 }
@@ -906,7 +913,7 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
         *(hazard(&passage, middle, target) < target ? &low : &high) = middle;
     }
     free(passage.crowds);
-    return isfinite(target) ? rounded(high) : isinf(target) ? 1 : (double)NAN;
+    return isfinite(target) ? tune_rounded(high) : isinf(target) ? 1 : (double)NAN;
 }
 
 /* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
@@ -1020,7 +1027,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
     if (!add_expected(scenario, result, error))
         return false;
-    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || is_odd_table(scenario) ||
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || tune_is_odd_table(scenario) ||
         result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
     if (scenario->trace_path != NULL &&

@@ -113,6 +113,7 @@ const struct tune_entrant **cli_contest_listed(const struct tune_contest *contes
 
 static const char verdict[] = "verdict", per_read_p99[] = "reads.partitions_per_read.p99",
                   tiny_share[] = "partitions.tiny.share";
+static const char *const peaks[LAB_RATES] = {"writes_per_s", "reads_per_s"};
 static const struct cli_column columns[] = {
     {"setting", "label", CLI_LABEL, .group = NULL},
     {"cost", "cost_per_1000_rows", CLI_SHORT, .group = NULL,
@@ -126,6 +127,9 @@ static const struct cli_column columns[] = {
     {"p99", "partitions.all.bytes.p99", CLI_BYTES, .group = NULL, .legend = "p99: bytes of all partitions"},
     {"seen", "partitions.over_limit.share", CLI_SHARE, .group = "over a limit"},
     {"at most", "over_limit_most", CLI_SHARE, .group = "over a limit"},
+    {"writes", "writes_per_s", CLI_NUMBER, .group = "per s",
+     .legend = "per s: operations of the busiest partition in its busiest second"},
+    {"reads", "reads_per_s", CLI_NUMBER, .group = "per s"},
     {"tiny", tiny_share, CLI_SHARE, .group = NULL,
      .legend = "tiny: share of closed partitions with fewer rows than limits.tiny_rows"},
     {"p99/read", per_read_p99, CLI_SHORT, .group = NULL,
@@ -426,6 +430,19 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
     const uint64_t *over = entrant->judgment.over_of;
     const struct tune_seen worst = tune_worst_of(entrant);
     char number[CLI_NUMBER_SIZE];
+    const unsigned rates = entrant->judgment.exceeded >> LAB_SIZE_UNITS;
+    for (int i = 0; i < LAB_RATES; i++) {
+        if ((rates >> i & 1) == 0)
+            continue;
+        cli_round_up(entrant->judgment.peak[i], 3, number);
+        cli_say(cure, "%s partition_%s to %s/s", cure->used == 0 ? "raise" : " and",
+                lab_rate_name((enum lab_rate)i), number);
+    }
+    if (rates != 0 && entrant->judgment.over == 0) {
+        cli_say(what,
+                "%% of partitions are too large, but the busiest takes too many operations in a second");
+        return;
+    }
     cli_say(what, "%% of partitions exceed ");
     if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0])) {
         lab_quantity_bytes_text(limits->partition_bytes, number, sizeof number);
@@ -578,6 +595,10 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         {"expected_share", known->has_distribution ? cli_json_number(known->expected_share) : json_null()},
         {"horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))},
         {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
+    for (int i = 0; i < LAB_RATES; i++) {
+        if (contest->scenario->limits.rate[i] > 0)
+            object = cli_json_with(object, peaks[i], cli_json_number(entrant->judgment.peak[i]));
+    }
     if (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED)
         object = cli_json_with(object, "fails_by", json_string(failures[entrant->failed].name));
     return object;

@@ -131,6 +131,7 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warni
     }
 
 static const char over_limit[] = "partitions.over_limit", tiny_share[] = "partitions.tiny",
+                  peak_writes[] = "rates.writes.peak", peak_reads[] = "rates.reads.peak",
                   all_reads[] = "reads.partitions_per_read.mean", twice[] = "oracle.unique.violations",
                   per_read[] = "per read: partitions that a read queries, on average";
 
@@ -145,6 +146,9 @@ static const struct cli_column sizes[] = {
     CLOSED("max", "rows.max", CLI_NUMBER, "rows, closed"),
     CLOSED("p99", "bytes.p99", CLI_BYTES, "bytes, closed"),
     CLOSED("max", "bytes.max", CLI_BYTES, "bytes, closed"),
+    {"writes", peak_writes, CLI_NUMBER, .group = "per s",
+     .legend = "per s: operations of the busiest partition in its busiest second"},
+    {"reads", peak_reads, CLI_NUMBER, .group = "per s"},
     {"1000", "writes.extra_ops_per_1000_rows", CLI_SHORT, .group = "ops/",
      .legend = "ops/1000: operations in addition to the inserts, per 1000 rows"},
     {"read", all_reads, CLI_SHORT, .group = "per", .legend = per_read},
@@ -238,6 +242,11 @@ static unsigned marks_of(const void *context, const json_t *row, const struct cl
         return is_exceeded(row) ? CLI_BANG | CLI_ALARM : 0;
     if (column->name == twice)
         return cli_table_figure(row, column) > 0 ? CLI_ALARM : 0;
+    if (column->name == peak_writes || column->name == peak_reads)
+        return cli_table_figure(row, column) >
+                       judged->limits->rate[column->name == peak_writes ? LAB_RATE_WRITES : LAB_RATE_READS]
+                   ? CLI_ALARM
+                   : 0;
     if (column->other == NULL)
         return 0;
     const uint64_t limit =
@@ -315,8 +324,8 @@ static void print_sizes(const struct lab_result *result, const struct report_ans
     cli_grouped(result->limits.tiny_rows, count);
     snprintf(legend, sizeof legend, "tiny: of the closed ones, those with fewer than %s rows", count);
     for (size_t i = 0; i < COUNT(sizes); i++)
-        kinds += sizes[i].group != NULL && strncmp(sizes[i].group, "per", 3) == 0 &&
-                 cli_table_shows(&table, &sizes[i]);
+        kinds += sizes[i].group != NULL && strncmp(sizes[i].name, "reads.", 6) == 0 &&
+                 strncmp(sizes[i].group, "per", 3) == 0 && cli_table_shows(&table, &sizes[i]);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         /* The column `read` is that of the only kind of reads; with several kinds each has a column. */
         if (sizes[i].name == all_reads && kinds > 1)

@@ -73,6 +73,60 @@ static uint64_t wants(const struct lab_cluster_run *run)
 const struct cluster_observer cluster_latencies = {
     .name = "latencies", .wants = wants, .on_event = cluster_latencies_hear};
 
+/* --- The observer of the queries of reads, for limits.partition_reads: how many a partition gets in a second
+ * of the clock. */
+
+struct queries {
+    struct lab_tuples of; /* of the second: (key, bucket) to queries */
+    int64_t second;
+};
+
+static bool begin_queries(struct lab_cluster_run *run, void **state)
+{
+    struct queries *queries = *state = calloc(1, sizeof *queries);
+    (void)run;
+    if (queries != NULL)
+        lab_tuples_init(&queries->of, 1);
+    return queries != NULL;
+}
+
+static void count_queries(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    struct queries *queries = state;
+    const int64_t second = sim_queue_now(&run->queue) / SIM_SECOND;
+    const struct bk_read_step *step = &event->action->step;
+    if (event->action->kind != BK_ACT_READ_ROWS)
+        return;
+    if (second != queries->second)
+        lab_tuples_empty(&queries->of);
+    queries->second = second;
+    for (int64_t bucket = step->bucket_low; bucket <= step->bucket_high; bucket++) {
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {event->key, (uint64_t)bucket};
+        uint64_t *count = lab_tuples_get(&queries->of, tuple);
+        run->tally.out_of_memory |= count == NULL;
+        if (count != NULL && ++*count > run->peak_queries_per_s)
+            run->peak_queries_per_s = *count;
+    }
+}
+
+static void end_queries(void *state)
+{
+    lab_tuples_clear(&((struct queries *)state)->of);
+    free(state);
+}
+
+static uint64_t wants_queries(const struct lab_cluster_run *run)
+{
+    return run->idgen == NULL && run->scenario->limits.rate[LAB_RATE_READS] > 0 ? CLUSTER_WANTS(REQUEST_SENT)
+                                                                                : 0;
+}
+
+const struct cluster_observer cluster_queries = {.name = "queries",
+                                                 .wants = wants_queries,
+                                                 .begin = begin_queries,
+                                                 .on_event = count_queries,
+                                                 .destroy = end_queries};
+
 /* The rows that were refused, or given up, although no fault explains it. The oracle `available` also counts
  * rows that were stored late. */
 static uint64_t unprovoked(const struct lab_cluster_run *run)
@@ -165,6 +219,9 @@ static bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_me
     if (lab_adds_to_counters(run))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
+    if (run->scenario->limits.rate[LAB_RATE_READS] > 0)
+        ok = ok &&
+             lab_metrics_add(out, "peak.reads_per_second_one_partition", (double)run->peak_queries_per_s);
     return ok && add_guarantees(run, out) && add_oracles(verdict, out);
 }
 

@@ -266,9 +266,10 @@ struct lab_cluster_run {
     struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
     struct lab_spent spent;
     uint64_t refused, refused_busy, unresolved, unresolved_increments; /* refused_busy: among the refused */
-    uint64_t rows_uncounted;  /* BK_SOURCE_INCREMENTAL: number of rows that no count will ever include */
-    uint64_t conditions_lost; /* number of conditional updates of a state that lost to another agent */
-    uint64_t keys_met;        /* number of keys with rows */
+    uint64_t rows_uncounted;     /* BK_SOURCE_INCREMENTAL: number of rows that no count will ever include */
+    uint64_t conditions_lost;    /* number of conditional updates of a state that lost to another agent */
+    uint64_t peak_queries_per_s; /* of reads, of one partition; only if that rate has a limit */
+    uint64_t keys_met;           /* number of keys with rows */
     struct lab_event_log events;
     struct lab_views views;
     uint32_t views_key; /* the busiest */

@@ -163,7 +163,8 @@ struct cluster_observer {
     X(verdict)                                                                                               \
     X(delivered)                                                                                             \
     X(views)                                                                                                 \
-    X(latencies)
+    X(latencies)                                                                                             \
+    X(queries)
 #define CLUSTER_OBSERVER(name) extern const struct cluster_observer cluster_##name;
 CLUSTER_OBSERVER_MAP(CLUSTER_OBSERVER)
 #undef CLUSTER_OBSERVER

@@ -96,7 +96,7 @@ static bool has_no_limit(const struct lab_scenario *scenario, const char *name)
 {
     const struct lab_limits *limits = &scenario->limits;
     if (strcmp(name, "partitions.over_limit") == 0)
-        return limits->partition_rows == 0 && limits->partition_bytes == 0;
+        return !lab_limits_sizes(limits);
     return (strcmp(name, "partitions.over_limit_rows") == 0 && limits->partition_rows == 0) ||
            (strcmp(name, "partitions.over_limit_bytes") == 0 && limits->partition_bytes == 0) ||
            (strcmp(name, "partitions.tiny") == 0 && limits->tiny_rows == 0);

@@ -154,7 +154,7 @@ struct lab_stored {
     bool has_key;    /* the key is in the partition key, so each partition has rows of only one key */
     bool has_bucket; /* there is a bucket column */
     bool is_unique;  /* no row replaces another */
-    bool is_raced;   /* as lab_scenario.is_raced: neither seconds nor minutes are counted */
+    bool is_raced;   /* neither seconds nor minutes are counted */
     bool primary_has_key, primary_has_time;
     struct lab_values values; /* without clustering columns, if is_unique */
     uint64_t drawn;           /* index of the key of `values`; UINT64_MAX: none yet */
@@ -177,7 +177,7 @@ struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const 
     stored->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
     stored->has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL;
     stored->is_unique = lab_design_is_unique(design);
-    stored->is_raced = scenario->is_raced;
+    stored->is_raced = !lab_counts_seconds(scenario);
     stored->primary_has_key = stored->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
     stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
     stored->least_current = INT64_MAX;

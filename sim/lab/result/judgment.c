@@ -79,6 +79,26 @@ static void observe(const struct lab_result *result, const struct lab_strategy_r
     }
 }
 
+const char *lab_rate_counted(enum lab_rate rate)
+{
+    return rate == LAB_RATE_WRITES ? "peak.rows_per_second_one_partition"
+                                   : "peak.reads_per_second_one_partition";
+}
+
+static struct lab_rate_facts rate_of(const struct lab_strategy_result *strategy, enum lab_rate rate)
+{
+    static const char *const known[LAB_RATES][3] = {
+        {"rates.writes.over", "rates.writes.over_least", "rates.writes.peak"},
+        {"rates.reads.over", "rates.reads.over_least", "rates.reads.peak"}};
+    return (struct lab_rate_facts){.is_counted =
+                                       lab_metrics_find(&strategy->metrics, lab_rate_counted(rate)) != NULL,
+                                   .is_known = lab_metrics_find(&strategy->metrics, known[rate][0]) != NULL,
+                                   .counted = figure(strategy, lab_rate_counted(rate), 0),
+                                   .most = figure(strategy, known[rate][0], 0),
+                                   .least = figure(strategy, known[rate][1], 0),
+                                   .peak = figure(strategy, known[rate][2], 0)};
+}
+
 struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     static const char *const over[LAB_SIZE_UNITS] = {"partitions.over_limit_rows",
@@ -95,6 +115,8 @@ struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_
     }
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
         observe(result, strategy, &facts);
+    for (int i = 0; i < LAB_RATES; i++)
+        facts.rates[i] = rate_of(strategy, (enum lab_rate)i);
     const struct lab_metric *most = lab_metrics_find(&strategy->metrics, "expected.over_limit");
     facts.has_distribution = most != NULL;
     facts.expected_most = most == NULL ? (double)INFINITY : most->value;
@@ -118,6 +140,10 @@ void lab_facts_add(struct lab_facts *into, const struct lab_facts *from)
     into->expected_least = fmin(into->expected_least, from->expected_least);
     into->expected_share = fmax(into->expected_share, from->expected_share);
     into->expected_full = fmax(into->expected_full, from->expected_full);
+    for (int i = 0; i < LAB_RATES; i++) {
+        into->rates[i].is_counted &= from->rates[i].is_counted;
+        into->rates[i].counted = fmax(into->rates[i].counted, from->rates[i].counted);
+    }
 }
 
 static bool judge_bounds(const struct lab_limits *limits, const struct lab_facts *facts,
@@ -208,17 +234,46 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
         out->missing = "there are too few partitions to tell; use more seeds or a longer run";
 }
 
-struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struct lab_facts *facts)
+/* Adds how a rate is judged to a judgment of sizes, or of nothing yet. */
+static void judge_rate(const struct lab_limits *limits, const struct lab_facts *facts, enum lab_rate which,
+                       struct lab_judgment *out)
 {
-    const uint64_t limit[LAB_SIZE_UNITS] = {limits->partition_rows, limits->partition_bytes};
+    const struct lab_rate_facts *rate = &facts->rates[which];
+    const double limit = limits->rate[which], chance = 1 - limits->confidence;
+    const bool is_over = rate->is_counted && rate->counted > limit;
+    enum lab_judged_by by = LAB_BY_NOTHING;
+    if (limit == 0)
+        return;
+    if (rate->is_known && (rate->most <= chance || rate->least > chance))
+        by = rate->most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
+    if (is_over || (by == LAB_BY_NOTHING && rate->is_counted))
+        by = facts->is_certain && which == LAB_RATE_WRITES ? LAB_BY_CERTAINTY : LAB_BY_SAMPLE;
+    out->peak[which] = rate->is_known && !is_over ? rate->peak : rate->counted;
+    if (is_over || (by == LAB_BY_DISTRIBUTION && rate->least > chance)) {
+        out->by = out->within == LAB_EXCEEDS ? out->by : by;
+        out->within = LAB_EXCEEDS;
+        out->exceeded |= 1u << (LAB_SIZE_UNITS + which);
+    } else if (by == LAB_BY_NOTHING && out->within != LAB_EXCEEDS) {
+        out->within = LAB_NOT_JUDGED;
+        out->missing = which == LAB_RATE_READS
+                           ? "the reads of a partition in a second are not known; 'agents' count them"
+                           : "the writes of a partition in a second are not known; engine: exact counts them";
+    } else if (out->by == LAB_BY_NOTHING || (out->by == LAB_BY_CERTAINTY && !lab_limits_sizes(limits))) {
+        out->by = by;
+    }
+}
+
+static struct lab_judgment judge_sizes(const struct lab_limits *limits, const struct lab_facts *facts)
+{
     const struct lab_judgment nothing = {.partitions = facts->partitions,
                                          .over = facts->over,
                                          .over_of = {facts->over_of[0], facts->over_of[1]},
                                          .share = (double)NAN,
                                          .share_most = (double)NAN};
     struct lab_judgment out = nothing;
-    if (limit[LAB_IN_ROWS] == 0 && limit[LAB_IN_BYTES] == 0) {
-        out.missing = "no limit is set; add limits: {partition_bytes: 100MB}";
+    if (!lab_limits_sizes(limits)) {
+        out.within = lab_limits_any(limits) ? LAB_WITHIN : LAB_NOT_JUDGED;
+        out.missing = lab_limits_any(limits) ? NULL : "no limit is set; add limits: {partition_bytes: 100MB}";
         return out;
     }
     if (!judge_bounds(limits, facts, &out)) {
@@ -237,6 +292,14 @@ struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struc
                 : "the limit is in bytes, and the bytes of partitions are not known; give a limit in "
                   "rows";
     }
+    return out;
+}
+
+struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struct lab_facts *facts)
+{
+    struct lab_judgment out = judge_sizes(limits, facts);
+    for (int i = 0; i < LAB_RATES; i++)
+        judge_rate(limits, facts, (enum lab_rate)i, &out);
     return out;
 }
 

@@ -39,6 +39,9 @@
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define UNLISTED                                                                                             \
     ", and of `observed` unless its file lists all partitions, with `rowCount` for a limit in rows"
+#define NO_RATES                                                                                             \
+    "without such a limit, with a `table` that divides partitions, with `then`, `backfill`, agents or, of "  \
+    "writes, a trace, and in runs of commands other than `run` and `check`"
 #define NO_TOMBS "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
 const struct lab_metric_row lab_metric_table[] = {
@@ -109,6 +112,16 @@ const struct lab_metric_row lab_metric_table[] = {
      .absent = "if it is 0, with `max_age` or `row.ttl`, and as `expected.share`",
      .meaning = "a lower bound of the probability that a full partition of `count`, `probabilistic` or "
                 "`weighted` exceeds a limit, even if no partition of the run is full"},
+
+    {IN("Horizon"), IS_LATE, ARE("rates.*.peak", OPERATIONS_PER_S, "writes reads"),
+     .absent = "without such a limit, and in runs of commands other than `run` and `check`",
+     .meaning = "the rate of the busiest partition in the busiest second: what the run counted or, if more, "
+                "what such a run does not exceed with `tune.confidence`, by the Poisson distribution"},
+    {IN("Horizon"), IS_LATE, ARE("rates.*.over", NUMBER, "writes reads"), .absent = NO_RATES,
+     .meaning = "how many seconds of such a run, over all partitions, are expected above the limit of "
+                "`partition_writes` or `partition_reads`: an upper bound"},
+    {IN("Horizon"), IS_LATE, ARE("rates.*.over_least", NUMBER, "writes reads"), .absent = NO_RATES,
+     .meaning = "a lower bound of that number"},
 
     {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =
@@ -329,6 +342,9 @@ const struct lab_metric_row lab_metric_table[] = {
 
     {IN("Load"), IS("peak.rows_per_second_one_partition", ROWS_PER_S), .absent = "with `engine: thinned`",
      .meaning = "the most rows that one partition took within one second of the clock"},
+    {IN("Load"), IS("peak.reads_per_second_one_partition", OPERATIONS_PER_S),
+     .absent = "without `agents` and `limits.partition_reads`",
+     .meaning = "the most queries of reads that one partition got within one second of the clock"},
     {IN("Load"), IS("nodes.load_share_max", SHARE), .absent = "where nothing was written",
      .meaning = "the largest share of all bytes, replicas included, that one node holds; the view "
                 "`node_load` of [the "

@@ -347,7 +347,7 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
     bool ok = add(out, "partitions", "total", (double)(closed + open)) &&
               add(out, "partitions", "closed", (double)closed) &&
               add(out, "partitions", "open", (double)open);
-    if (scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0)
+    if (lab_limits_sizes(&scenario->limits))
         ok = ok && add(out, "partitions", "over_limit", (double)tally->over_limit);
     if (scenario->limits.partition_rows != 0)
         ok = ok && add(out, "partitions", "over_limit_rows", (double)tally->over_limit_rows);

@@ -328,8 +328,8 @@ static void archive_expect(struct lab_expect_result *expect, struct sim_archive 
     sim_archive_bool(archive, &expect->ok);
 }
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 48 && sizeof(struct lab_prices) == 56 &&
-                      sizeof(struct lab_result) == 232,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 64 && sizeof(struct lab_prices) == 56 &&
+                      sizeof(struct lab_result) == 248,
                   "results have changed: archive new fields");
 
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive)

@@ -2,6 +2,7 @@
 /* Reads what a result is judged by: expectations, prices, and the requirements of `tune`. In: nodes, or the
  * text of an expectation. Kept: nothing. Out: the members of the scenario, and answers whether an expectation
  * holds. None of it affects an event of a run. */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -337,10 +338,61 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
     return true;
 }
 
+/* Limits that a service or its defaults set; docs/scenario.md names the sources. Rates are in units, so that
+ * a row of several units counts as several. */
+enum { LIKE_CASSANDRA = 1, LIKE_SCYLLA, LIKE_KEYSPACES, LIKE_DYNAMODB };
+static const struct lab_choice likes[] = {{"cassandra", LIKE_CASSANDRA},
+                                          {"scylla", LIKE_SCYLLA},
+                                          {"keyspaces", LIKE_KEYSPACES},
+                                          {"dynamodb", LIKE_DYNAMODB},
+                                          {NULL, 0}};
+static const struct preset {
+    uint64_t rows, bytes;
+    double units[LAB_RATES], unit_bytes[LAB_RATES], row_bytes; /* row_bytes: the largest row; 0: any */
+} presets[] = {[LIKE_CASSANDRA] = {100000, 100000000, {0, 0}, {1, 1}, 0},
+               [LIKE_SCYLLA] = {100000, 1000000000, {0, 0}, {1, 1}, 0},
+               [LIKE_KEYSPACES] = {0, 0, {1000, 3000}, {1024, 4096}, 1048576},
+               [LIKE_DYNAMODB] = {0, 10000000000, {1000, 3000}, {1024, 4096}, 409600}};
+
+/* Sets the limits that `like` names and the scenario does not. A read of the newest rows takes its rows from
+ * one partition; any other read counts as one unit. */
+static bool complete_limits(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    struct lab_limits *limits = &scenario->limits;
+    const struct lab_node *like = lab_node_find(lab_node_find(root, "limits"), "like");
+    if (like == NULL)
+        return true;
+    const struct preset *preset = &presets[scenario->limits_like];
+    const double row = sim_size_mean(&scenario->workload.row_bytes);
+    const double bytes[LAB_RATES] = {row, row * (double)scenario->reads.kinds[LAB_READ_LATEST].rows};
+    if (preset->row_bytes > 0 && row > preset->row_bytes)
+        return lab_fail_value(reader, like, "rows have %.0f bytes, and it takes at most %.0f in a row", row,
+                              preset->row_bytes);
+    limits->partition_rows = limits->partition_rows == 0 ? preset->rows : limits->partition_rows;
+    limits->partition_bytes = limits->partition_bytes == 0 ? preset->bytes : limits->partition_bytes;
+    for (int i = 0; i < LAB_RATES; i++) {
+        if (limits->rate[i] == 0)
+            limits->rate[i] = preset->units[i] / fmax(1, ceil(bytes[i] / preset->unit_bytes[i]));
+    }
+    return true;
+}
+
+const char *lab_rate_name(enum lab_rate rate)
+{
+    static const char *const names[LAB_RATES] = {"writes", "reads"};
+    return names[rate];
+}
+
 const struct lab_table lab_limits_table = {LAB_FIELDS(
+    {"like", lab_read_choice, LAB_IN(limits_like), .detail = likes},
     {"partition_rows", lab_read_whole, LAB_IN(limits.partition_rows), LAB_FROM(1, 1e18),
      .range = ", or leave it out for no limit"},
     {"partition_bytes", lab_read_bytes, LAB_IN(limits.partition_bytes), LAB_FROM(1, 1e18),
+     .range = ", or leave it out for no limit"},
+    {"partition_writes", lab_read_rate, LAB_IN(limits.rate[LAB_RATE_WRITES]), LAB_FROM(1, 1e9),
+     .range = ", or leave it out for no limit"},
+    {"partition_reads", lab_read_rate, LAB_IN(limits.rate[LAB_RATE_READS]), LAB_FROM(1, 1e9),
      .range = ", or leave it out for no limit"},
     {"tiny_rows", lab_read_whole, LAB_IN(limits.tiny_rows), LAB_FROM(1, 1e18), .range = ", or leave it out"},
     {"over_limit_share", lab_read_share, LAB_IN(limits.over_limit_share), LAB_FROM(0, 0.5)})};
@@ -396,7 +448,7 @@ bool lab_read_expects(struct lab_reader *reader, const struct lab_field *field, 
 static bool check_tune_expects(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;
-    bool has_limit = scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0;
+    bool has_limit = lab_limits_sizes(&scenario->limits);
     bool has_rows = scenario->strategy_count > 0 && !scenario->identifiers.present;
     return scenario->tune_expect_count == 0 || (has_limit && has_rows) ||
            lab_fail_at(
@@ -443,7 +495,7 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
 bool lab_judged_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     complete_prices(reader, root);
-    return check_tune_expects(reader, root) &&
+    return complete_limits(reader, root) && check_tune_expects(reader, root) &&
            (reader->scenario->strategy_count == 0 || complete_share(reader, root)) &&
            check_expects(reader, root);
 }

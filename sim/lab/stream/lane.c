@@ -487,7 +487,8 @@ static void watch_row(struct lab_lane *lane, struct lab_entry *cell, const struc
  * last second of the batch, which may become the busiest one. */
 static size_t first_watched(struct lab_lane *lane, const struct lab_batch *batch, size_t from)
 {
-    if (lane->settings->scenario->is_raced && lane->tally->stored == NULL && batch->gone_before == NULL)
+    if (!lab_counts_seconds(lane->settings->scenario) && lane->tally->stored == NULL &&
+        batch->gone_before == NULL)
         return batch->count;
     if (lane->tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
         batch->most_in_second > lane->tally->peak_rows_per_s)

@@ -603,7 +603,7 @@ void lab_key_rows(struct lab_key *key, size_t count, uint64_t bytes_each)
         .first_row = key->rows,
         .count = count,
     };
-    if (!worker->wants_seconds && worker->scenario->is_raced)
+    if (!worker->wants_seconds && !lab_counts_seconds(worker->scenario))
         batch.second_begin = NULL;
     else if (!worker->wants_seconds && is_no_peak(key, worker, count))
         pass_seconds(key, worker, count);

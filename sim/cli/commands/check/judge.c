@@ -249,9 +249,9 @@ static enum relation relation_of(double one, double now, int looser)
     return looser == 0 || (now > one) == (looser > 0) ? LOOSER : TIGHTER;
 }
 
-static double limit_of(uint64_t limit)
+static double limit_of(double limit)
 {
-    return limit == 0 ? (double)INFINITY : (double)limit;
+    return limit == 0 ? (double)INFINITY : limit;
 }
 
 static void check_limits(struct cli_checked *item)
@@ -262,8 +262,14 @@ static void check_limits(struct cli_checked *item)
         double one, now;
         int looser; /* 1: a larger value is looser; -1: a smaller one; 0: any other */
     } limits[] = {
-        {"limits.partition_rows", limit_of(one->partition_rows), limit_of(now->partition_rows), 1},
-        {"limits.partition_bytes", limit_of(one->partition_bytes), limit_of(now->partition_bytes), 1},
+        {"limits.partition_rows", limit_of((double)one->partition_rows),
+         limit_of((double)now->partition_rows), 1},
+        {"limits.partition_bytes", limit_of((double)one->partition_bytes),
+         limit_of((double)now->partition_bytes), 1},
+        {"limits.partition_writes", limit_of(one->rate[LAB_RATE_WRITES]),
+         limit_of(now->rate[LAB_RATE_WRITES]), 1},
+        {"limits.partition_reads", limit_of(one->rate[LAB_RATE_READS]), limit_of(now->rate[LAB_RATE_READS]),
+         1},
         {"limits.tiny_rows", (double)one->tiny_rows, (double)now->tiny_rows, -1},
         {"limits.over_limit_share", one->over_limit_share, now->over_limit_share, 1},
         {"tune.confidence", one->confidence, now->confidence, 0},

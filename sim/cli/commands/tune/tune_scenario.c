@@ -311,7 +311,7 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
             "%s: partitions of 'observed' are fixed, and there are no rows to tune for; add keys, "
             "arrivals and a strategy",
             scenario->path);
-    if (scenario->limits.partition_rows == 0 && scenario->limits.partition_bytes == 0)
+    if (!lab_limits_sizes(&scenario->limits))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "
                         "limits.partition_rows=100000",

@@ -212,7 +212,7 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error);
 /* Sets what is known of all seeds by the distribution at a multiple of the rate. */
-void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
+void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                struct lab_facts *out);
 /* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
 enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,

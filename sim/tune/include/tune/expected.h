@@ -28,11 +28,23 @@ struct tune_prospect {
     double rows, keys;                   /* of the run at this rate, for the kinds that count rows */
     bool is_verdict; /* where more than TUNE_EXPECTED_ENOUGH partitions certainly exceed a limit, and more
                         than the allowed share, the upper bound may be infinite */
+    double seconds, busiest; /* the length of the run, and the rows of the busiest key: for limited rates */
 };
 /* Sets the members of *out that begin with `expected`, and has_distribution; the others are not changed.
  * Deterministic; costs some milliseconds at most, or up to a second where keys burst. */
 void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
+/* What is known of the busiest second of a partition, of each rate that has a limit; is_counted stays false.
+ */
+void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+                   struct lab_rate_facts *out);
+/* Adds the metrics rates.*; false when out of memory. */
+bool tune_rates_add(const struct tune_prospect *prospect, struct lab_strategy_result *strategy);
+/* Six digits, so that a metric does not depend on the last bits of a machine's logarithm. */
+double tune_rounded(double value);
+/* Whether a table divides the strategy's partitions, or overwrites rows. */
+bool tune_is_odd_table(const struct lab_scenario *scenario);
+
 /* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
  * daily and weekly cycles: each week of the second half with the week half the trace earlier. The logarithms
  * of these ratios are a sample, and g is their mean divided by the time between the weeks. The trace counts

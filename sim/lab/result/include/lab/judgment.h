@@ -14,7 +14,11 @@
  *  5. the partitions of the run as a sample, by the bounds of Clopper and Pearson.
  * If limits.over_limit_share is 0, no partition may exceed a limit: by its distribution a strategy is within
  * the limits if, with limits.confidence, none of a run's partitions exceeds one. Otherwise the share of
- * partitions above a limit must be at most over_limit_share. */
+ * partitions above a limit must be at most over_limit_share.
+ *
+ * A limited rate is exceeded by one second, of any partition, whatever over_limit_share says. What the run
+ * counted above it decides; then the number of such seconds that are expected, by the Poisson distribution
+ * (the metrics rates.*), between two bounds as in 4.; then what the run counted, as a sample. */
 #ifndef LAB_JUDGMENT_H
 #define LAB_JUDGMENT_H
 
@@ -23,6 +27,15 @@
 #include <stdint.h>
 
 #include "lab/result.h"
+
+/* What is known of the busiest second of a partition; nothing, if all is 0. */
+struct lab_rate_facts {
+    bool is_counted, is_known;
+    double counted;     /* the most in a second of a run */
+    double most, least; /* is_known: bounds of the expected number of seconds above the limit, over all
+                           partitions of a run */
+    double peak;        /* is_known: with limits.confidence no second of a run has more */
+};
 
 /* What is known of a strategy's partitions. Facts of several seeds add up. */
 struct lab_facts {
@@ -37,6 +50,7 @@ struct lab_facts {
     double expected_full;  /* lower bound of it for a full partition of count, probabilistic and weighted */
     bool has_bounds;       /* percentiles: */
     double bound_least[LAB_SIZE_UNITS], bound_most[LAB_SIZE_UNITS]; /* bounds of the share above the limit */
+    struct lab_rate_facts rates[LAB_RATES];
 };
 
 enum lab_within { LAB_NOT_JUDGED, LAB_WITHIN, LAB_EXCEEDS };
@@ -55,13 +69,17 @@ struct lab_judgment {
     enum lab_judged_by by;
     uint64_t partitions, over;        /* of the facts */
     uint64_t over_of[LAB_SIZE_UNITS]; /* of the facts */
-    unsigned exceeded;                /* bit u: the limit in unit u is exceeded */
+    unsigned exceeded;                /* bit u: the limit in unit u is exceeded; bit LAB_SIZE_UNITS + r: that
+                                         of rate r */
+    double peak[LAB_RATES];           /* in the busiest second, counted or as is to be expected */
     double share;        /* of the partitions above a limit: seen, or a lower bound; NaN: not known */
     double share_most;   /* its upper bound: by the distribution, for percentiles, or for other seeds with
                             limits.confidence; NaN: there is none, or nothing is random */
     const char *missing; /* not judged: what is missing and the remedy; a constant text, or NULL */
 };
 
+/* The metric that counts a rate. */
+const char *lab_rate_counted(enum lab_rate rate);
 /* The facts of one run. */
 struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
 /* Adds those of another seed. */

@@ -23,6 +23,7 @@
     X(SHARE, "share")                                                                                        \
     X(RATIO, "ratio")                                                                                        \
     X(ROWS_PER_S, "rows/s")                                                                                  \
+    X(OPERATIONS_PER_S, "operations/s")                                                                      \
     X(TOMBSTONES, "tombstones")                                                                              \
     X(IDENTIFIERS, "identifiers")                                                                            \
     X(IDENTIFIERS_PER_S, "identifiers/s")                                                                    \

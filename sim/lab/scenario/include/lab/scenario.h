@@ -317,14 +317,28 @@ struct lab_identifiers {
     uint64_t each;    /* number of identifiers after which a client stops; 0, the default: it never stops */
 };
 
+/* What a partition takes at a limited rate: a row written, or a query of a read. */
+enum lab_rate { LAB_RATE_WRITES, LAB_RATE_READS, LAB_RATES };
+const char *lab_rate_name(enum lab_rate rate); /* "writes", "reads" */
+
 struct lab_limits {
     uint64_t partition_rows;  /* 0: no limit */
     uint64_t partition_bytes; /* 0: no limit */
+    double rate[LAB_RATES];   /* the most of a partition in any second of the clock; 0: no limit */
     uint64_t tiny_rows;       /* partitions with fewer rows are tiny; 0: none is */
     double over_limit_share;  /* the share of the partitions that may exceed a limit; default 0: none */
     double confidence;        /* tune.confidence: the confidence of judgements */
     double tolerance;         /* tune.tolerance: loads that differ by at most this share count as equal */
 };
+
+static inline bool lab_limits_sizes(const struct lab_limits *limits)
+{
+    return limits->partition_rows != 0 || limits->partition_bytes != 0;
+}
+static inline bool lab_limits_any(const struct lab_limits *limits)
+{
+    return lab_limits_sizes(limits) || limits->rate[LAB_RATE_WRITES] > 0 || limits->rate[LAB_RATE_READS] > 0;
+}
 
 /* The ring, with the totals of all datacenters. */
 struct lab_cluster {
@@ -370,6 +384,7 @@ struct lab_scenario {
                     */
     struct lab_design design; /* from `table`; otherwise lab_design_default() */
     struct lab_limits limits;
+    int limits_like; /* the preset of limits that was named; 0: none */
     struct lab_prices prices; /* in units of one insert */
     double price_of_insert;   /* the price of an insert in the scenario: 1, or an amount of money */
     struct lab_tune tune;
@@ -421,6 +436,12 @@ bool lab_scenario_again_within(const char *const *folders, const char *path, con
 /* Reads a file as lab_scenario_load() does. *text is malloc'ed and owned by the caller; NULL on failure. */
 bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error);
 void lab_scenario_destroy(struct lab_scenario *scenario); /* scenario may be NULL */
+
+/* Whether the stream engine counts the rows of each second. */
+static inline bool lab_counts_seconds(const struct lab_scenario *scenario)
+{
+    return !scenario->is_raced || scenario->limits.rate[LAB_RATE_WRITES] > 0;
+}
 
 /* --- Settings that change during a run, as the histories that apply at each time.
  *
