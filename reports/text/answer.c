@@ -134,8 +134,9 @@ const char *report_judged(const struct lab_judgment *judgment, const struct lab_
         report_append(arena, &limit, " ", "(allowed: %s)", report_percent(arena, limits->over_limit_share));
     const char *text = judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
                                                        : judged_within(judgment, limits, limit, arena);
-    report_append(arena, &text, "; ", "%s", rate);
-    return text;
+    return rate[0] == 0                      ? text
+           : judgment->within == LAB_EXCEEDS ? report_text(arena, "%s; %s", rate, text)
+                                             : report_text(arena, "%s; %s", text, rate);
 }
 
 /* What is against an option; "" if nothing is. */

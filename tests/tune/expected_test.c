@@ -139,6 +139,49 @@ static void test_means_over_seeds_lie_between_the_bounds(void **state)
         compare(i);
 }
 
+/* Seconds above a limit are rare and nearly independent, so the share of the seeds whose busiest second is
+ * above it is 1 - exp(-n) for n expected ones. */
+static const char *const rates[] = {
+    "keys: {count: 20}\nduration: 2h\narrivals: {rate: 400/s}\nlimits: {partition_writes: 41/s}\n"
+    "strategies: [unbucketed: {}]\n",
+    "keys: {count: 20, popularity: {zipf: 1}}\nduration: 2h\narrivals: {rate: 200/s}\n"
+    "limits: {partition_writes: 32/s}\nstrategies: [hash: {buckets: 4}]\n",
+    "keys: {count: 5}\nduration: 1d\narrivals: {rate: 20/s, daily: {amplitude: 0.8, peak: 12h}, spikes: "
+    "[{at: 11h, lasts: 10m, factor: 3, keys: 40%}]}\nlimits: {partition_writes: 38/s}\n"
+    "strategies: [time: {window: 1h}]\n",
+    "keys: {count: 5}\nduration: 1d\narrivals: {rate: 10/s, bursts: {on: 20s, off: 1h, factor: 10}}\n"
+    "limits: {partition_writes: 37/s}\nstrategies: [probabilistic: {bits: 8, threshold: 9}]\n",
+};
+
+static void test_the_busiest_second_is_as_expected(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct lab_scenario *scenario = scenario_of("name: x\n", rates[i]);
+        double over = 0, most = 0, least = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            struct lab_result *result;
+            struct sim_error error;
+            scenario->seed = scenario->workload.seed = seed;
+            if (!lab_run(scenario, 1, NULL, &result, &error) || !tune_horizons_add(scenario, result, &error))
+                fail_msg("%s", error.text);
+            over += metric(&result->strategies[0], "peak.rows_per_second_one_partition") >
+                            scenario->limits.rate[LAB_RATE_WRITES]
+                        ? 1.0 / SEEDS
+                        : 0;
+            most = metric(&result->strategies[0], "rates.writes.over");
+            least = metric(&result->strategies[0], "rates.writes.over_least");
+            lab_result_destroy(result);
+        }
+        print_message("%zu: %.3g of the seeds, %.3g to %.3g expected\n", i, over, -expm1(-least),
+                      -expm1(-most));
+        assert_true(most > 0.2 && most < 2 && most < 1.5 * least);
+        assert_true(over <= -expm1(-most) + 5 * 0.5 / sqrt(SEEDS) &&
+                    over >= -expm1(-least) - 5 * 0.5 / sqrt(SEEDS));
+        lab_scenario_destroy(scenario);
+    }
+}
+
 static void facts_of(const char *text, double rows, struct lab_facts *out)
 {
     struct lab_scenario *scenario = scenario_of("name: x\n", text);
@@ -224,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_means_over_seeds_lie_between_the_bounds),
+        cmocka_unit_test(test_the_busiest_second_is_as_expected),
         cmocka_unit_test(test_horizons_are_the_median_of_the_first_passage),
         cmocka_unit_test(test_what_cannot_happen_is_certain_and_the_rest_is_small),
     };

@@ -252,13 +252,17 @@ static void judge_rate(const struct lab_limits *limits, const struct lab_facts *
     if (is_over || (by == LAB_BY_DISTRIBUTION && rate->least > chance)) {
         out->by = out->within == LAB_EXCEEDS ? out->by : by;
         out->within = LAB_EXCEEDS;
+        out->missing = NULL;
         out->exceeded |= 1u << (LAB_SIZE_UNITS + which);
-    } else if (by == LAB_BY_NOTHING && out->within != LAB_EXCEEDS) {
+    } else if (out->within != LAB_WITHIN) {
+        return;
+    } else if (by == LAB_BY_NOTHING) {
         out->within = LAB_NOT_JUDGED;
+        out->by = LAB_BY_NOTHING;
         out->missing = which == LAB_RATE_READS
                            ? "the reads of a partition in a second are not known; 'agents' count them"
                            : "the writes of a partition in a second are not known; engine: exact counts them";
-    } else if (out->by == LAB_BY_NOTHING || (out->by == LAB_BY_CERTAINTY && !lab_limits_sizes(limits))) {
+    } else if (out->by == LAB_BY_NOTHING) {
         out->by = by;
     }
 }

@@ -87,7 +87,7 @@ static void test_the_reference_has_the_rows_of_the_table(void **state)
     reference_end(&reference);
 }
 
-#define LIMITS "limits: {partition_rows: 50, partition_bytes: 5KB, tiny_rows: 3}\n"
+#define LIMITS "limits: {partition_rows: 50, partition_bytes: 5KB, partition_reads: 9/s, tiny_rows: 3}\n"
 #define READS                                                                                                \
     "reads: {latest: {rows: 5, rate: 1/m}, range: {span: 1h, age: 1m, rate: 1/m}, all: {rate: 1/h}, "        \
     "limit: 100}\n"
@@ -267,7 +267,7 @@ static void look_for(void *context, const char *name)
     const struct lab_metric_row *row = context;
     unsigned count = count_runs(name);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
-        if (strcmp(name, elsewhere[i]) == 0)
+        if (strcmp(name, elsewhere[i]) == 0 || strncmp(name, "rates.", 6) == 0)
             return;
     }
     if (count == 0)

@@ -151,6 +151,16 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
         facts->over += i == 0 ? 0 : seen[i].facts.over;
         for (unsigned unit = 0; unit < LAB_SIZE_UNITS; unit++)
             facts->over_of[unit] += i == 0 ? 0 : seen[i].facts.over_of[unit];
+        for (int rate = 0; rate < LAB_RATES; rate++) {
+            const struct lab_rate_facts *one = &seen[i].facts.rates[rate];
+            facts->rates[rate].is_counted &= one->is_counted;
+            facts->rates[rate].counted = largest(facts->rates[rate].counted, one->counted);
+        }
+    }
+    for (int rate = 0; rate < LAB_RATES; rate++) {
+        facts->rates[rate].is_known = known->rates[rate].is_known;
+        facts->rates[rate].most = known->rates[rate].most;
+        facts->rates[rate].least = known->rates[rate].least;
     }
     facts->has_distribution = known->has_distribution;
     facts->expected_most = known->expected_most;
@@ -180,7 +190,10 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
                                            .factor = factor,
                                            .rows = (double)contest->rows.rows * factor,
                                            .keys = (double)contest->rows.keys,
-                                           .is_verdict = true};
+                                           .is_verdict = true,
+                                           .seconds = (double)contest->rows.lasts_ns * 1e-9,
+                                           .busiest = (double)contest->rows.busiest_rows * factor};
+    tune_rates_of(&prospect, &entrant->strategy.settings, known.rates);
     if (!follows_rate || contest->terms.seeds == 1 || (!workload->has_bursts && workload->spike_count == 0))
         tune_expected_of(&prospect, &entrant->strategy.settings, &known);
     known.partitions = (uint64_t)ceil(prospect.rows);
@@ -437,7 +450,13 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
     const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
     const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_KIND_HASH});
-    double buckets = 1;
+    const struct tune_prospect prospect = {contest->scenario, 1, (double)rows->rows, (double)rows->keys, true,
+                                           lasts_ns * 1e-9, (double)rows->busiest_rows};
+    struct lab_rate_facts rates[LAB_RATES];
+    double buckets = 1, needed = (double)rows->busiest_rows / limit;
+    tune_rates_of(&prospect, &(struct lab_settings){.strategy.kind = BK_KIND_UNBUCKETED}, rates);
+    if (rates[LAB_RATE_WRITES].is_known) /* so that the busiest second is divided too */
+        needed = fmax(needed, rates[LAB_RATE_WRITES].peak / contest->scenario->limits.rate[LAB_RATE_WRITES]);
     out->count = 0;
     for (int i = 0; kind == BK_KIND_TIME && i < 21; i++) {
         double window_ns = windows_min[i] * (double)SIM_MINUTE;
@@ -449,7 +468,7 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
         if (rounded(number, i == 0 ? 18 : 2) > 0)
             add_rung(out, rounded(number, i == 0 ? 18 : 2), 0);
     }
-    while (buckets < (double)rows->busiest_rows / limit && buckets < 65536)
+    while (buckets < needed && buckets < 65536)
         buckets *= 2;
     for (int turn = stops ? 1 : 2; kind == BK_KIND_HASH && buckets > 1 && turn <= 2; turn++)
         add_rung(out, fmin(turn * buckets, 65536), 0);
@@ -719,7 +738,8 @@ static bool check_expects(const struct answer *answer, const struct lab_score *s
         twin_differs(answer, "an expectation cannot be judged");
     for (size_t i = 0; is_fine && i < scenario.strategy_count; i++) {
         const struct lab_judgment *judgment = &scores[i].judgment;
-        if (judgment->by == LAB_BY_DISTRIBUTION || judgment->within == LAB_NOT_JUDGED)
+        if (judgment->by == LAB_BY_DISTRIBUTION || judgment->within == LAB_NOT_JUDGED ||
+            judgment->exceeded >= 1u << LAB_SIZE_UNITS) /* by a rate */
             continue;
         is_fine = result->expects[i].ok == (judgment->within == LAB_WITHIN) ||
                   twin_differs(answer, "%s: `run` and `check` disagree", scenario.strategies[i].label);

@@ -179,6 +179,8 @@ static void draw_terms(struct fuzz *fuzz)
     limits->over_limit_share = scenario->tune.share = shares[draw(fuzz, 5)];
     limits->confidence = scenario->tune.confidence = confidences[draw(fuzz, 3)];
     limits->tolerance = scenario->tune.tolerance = tolerances[draw(fuzz, 4)];
+    for (int i = 0; i < LAB_RATES; i++)
+        limits->rate[i] = draw(fuzz, 4) == 0 ? (double)(UINT64_C(1) << draw(fuzz, 10)) : 0;
     for (size_t i = 0; i < scenario->workload.spike_count; i++) {
         if (draw(fuzz, 2) == 0) /* a number of keys instead of a share */
             scenario->workload.spikes[i].keys_count = 1 + draw(fuzz, scenario->workload.key_count);
@@ -423,6 +425,7 @@ static bool check_import(const struct answer *answer, struct fuzz *fuzz, const s
 {
     size_t index = draw(fuzz, fuzz->scenario->strategy_count);
     struct lab_limits own = fuzz->scenario->limits, *limits = &own;
+    own.rate[LAB_RATE_WRITES] = own.rate[LAB_RATE_READS] = 0; /* a file of sizes does not say them */
     struct naive_result *naive = naive_run(input, fuzz->scenario, &fuzz->scenario->strategies[index]);
     char text[512];
     write_list(fuzz, input, naive, false);
@@ -754,6 +757,7 @@ static bool check_percentiles(const struct answer *answer, struct fuzz *fuzz, co
     bool is_fine = !has_any || parse(fuzz, text, &scenario);
     if (is_fine && has_any) {
         scenario->limits = fuzz->scenario->limits;
+        scenario->limits.rate[LAB_RATE_WRITES] = scenario->limits.rate[LAB_RATE_READS] = 0;
         scenario->limits.partition_rows = 0;
         if (draw(fuzz, 2) == 0) /* the end of a bucket */
             scenario->limits.partition_bytes = bucket_end(sizes[draw(fuzz, count)], &above);

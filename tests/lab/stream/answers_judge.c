@@ -67,7 +67,7 @@ static struct twin_verdict judge_partitions(const struct lab_limits *limits, con
     return out;
 }
 
-struct twin_verdict twin_judge(const struct lab_limits *limits, const struct lab_facts *facts)
+static struct twin_verdict judge_sizes(const struct lab_limits *limits, const struct lab_facts *facts)
 {
     const struct twin_verdict nothing = {.share = (double)NAN, .most = (double)NAN};
     struct twin_verdict out = nothing;
@@ -82,6 +82,45 @@ struct twin_verdict twin_judge(const struct lab_limits *limits, const struct lab
     for (unsigned unit = 0; !facts->has_bounds && out.within == LAB_EXCEEDS && unit < LAB_SIZE_UNITS; unit++)
         out.exceeded |= facts->over_of[unit] > 0 ? 1u << unit : 0;
     return out.within != LAB_EXCEEDS && (facts->is_unknown[0] || facts->is_unknown[1]) ? nothing : out;
+}
+
+/* How the rate `which` is judged, if it has a limit. */
+static struct twin_verdict judge_rate(const struct lab_limits *limits, const struct lab_facts *facts,
+                                      unsigned which)
+{
+    const struct lab_rate_facts *rate = &facts->rates[which];
+    const bool is_over = rate->is_counted && rate->counted > limits->rate[which],
+               is_within = rate->is_known && rate->most <= 1 - limits->confidence,
+               exceeds = rate->is_known && rate->least > 1 - limits->confidence;
+    const enum lab_judged_by counted = facts->is_certain && which == 0 ? LAB_BY_CERTAINTY : LAB_BY_SAMPLE;
+    if (is_over || exceeds)
+        return (struct twin_verdict){
+            .within = LAB_EXCEEDS, .by = is_over ? counted : LAB_BY_DISTRIBUTION, .exceeded = 4u << which};
+    if (is_within)
+        return (struct twin_verdict){.within = LAB_WITHIN,
+                                     .by = rate->most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION};
+    return (struct twin_verdict){.within = rate->is_counted ? LAB_WITHIN : LAB_NOT_JUDGED,
+                                 .by = rate->is_counted ? counted : LAB_BY_NOTHING};
+}
+
+/* The worst of the limits decides. */
+struct twin_verdict twin_judge(const struct lab_limits *limits, const struct lab_facts *facts)
+{
+    struct twin_verdict out = judge_sizes(limits, facts);
+    bool is_judged = limits->partition_rows > 0 || limits->partition_bytes > 0;
+    for (unsigned which = 0; which < 2; which++) {
+        if (limits->rate[which] == 0)
+            continue;
+        const struct twin_verdict rate = judge_rate(limits, facts, which);
+        out.exceeded |= rate.exceeded;
+        if (!is_judged || (out.within != LAB_EXCEEDS && rate.within != LAB_WITHIN &&
+                           (rate.within == LAB_EXCEEDS || out.within == LAB_WITHIN))) {
+            out.within = rate.within;
+            out.by = rate.by;
+        }
+        is_judged = true;
+    }
+    return out;
 }
 
 /* A bound of Clopper and Pearson: with that share, as few as were seen have exactly this chance. */
@@ -140,7 +179,14 @@ static struct lab_facts facts_of(const struct answer *answer, size_t index)
         .expected_most = most,
         .expected_least = twin_or_zero(twin_metric(strategy, "expected.over_limit_least")),
         .expected_share = twin_metric(strategy, "expected.share"),
-        .expected_full = twin_or_zero(twin_metric(strategy, "expected.full_share"))};
+        .expected_full = twin_or_zero(twin_metric(strategy, "expected.full_share")),
+        .rates = {
+            {!isnan(twin_metric(strategy, "peak.rows_per_second_one_partition")),
+             !isnan(twin_metric(strategy, "rates.writes.over")),
+             twin_metric(strategy, "peak.rows_per_second_one_partition"),
+             twin_metric(strategy, "rates.writes.over"), twin_metric(strategy, "rates.writes.over_least"), 0},
+            {false, !isnan(twin_metric(strategy, "rates.reads.over")), 0,
+             twin_metric(strategy, "rates.reads.over"), twin_metric(strategy, "rates.reads.over_least"), 0}}};
 }
 
 bool twin_verdicts(const struct answer *answer)
@@ -176,6 +222,14 @@ bool twin_judgments(const struct answer *answer)
             facts.is_unknown[unit] = sim_random_below(random, 6) == 0;
             facts.bound_least[unit] = shares[sim_random_below(random, 5)];
             facts.bound_most[unit] = shares[sim_random_below(random, 5)];
+        }
+        for (int i = 0; i < LAB_RATES; i++) {
+            limits.rate[i] = (double)sim_random_below(random, 3);
+            facts.rates[i] = (struct lab_rate_facts){.is_counted = sim_random_below(random, 2) == 0,
+                                                     .is_known = sim_random_below(random, 2) == 0,
+                                                     .counted = (double)sim_random_below(random, 4),
+                                                     .least = numbers[sim_random_below(random, 7)]};
+            facts.rates[i].most = fmax(facts.rates[i].least, numbers[sim_random_below(random, 7)]);
         }
         facts.expected_least = numbers[sim_random_below(random, 7)];
         facts.expected_most = fmax(facts.expected_least, numbers[sim_random_below(random, 7)]);
