@@ -450,8 +450,9 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
     const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
     const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_KIND_HASH});
-    const struct tune_prospect prospect = {contest->scenario, 1, (double)rows->rows, (double)rows->keys, true,
-                                           lasts_ns * 1e-9, (double)rows->busiest_rows};
+    const struct tune_prospect prospect = {contest->scenario,         1,    (double)rows->rows,
+                                           (double)rows->keys,        true, lasts_ns * 1e-9,
+                                           (double)rows->busiest_rows};
     struct lab_rate_facts rates[LAB_RATES];
     double buckets = 1, needed = (double)rows->busiest_rows / limit;
     tune_rates_of(&prospect, &(struct lab_settings){.strategy.kind = BK_KIND_UNBUCKETED}, rates);

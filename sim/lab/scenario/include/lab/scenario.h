@@ -384,7 +384,7 @@ struct lab_scenario {
                     */
     struct lab_design design; /* from `table`; otherwise lab_design_default() */
     struct lab_limits limits;
-    int limits_like; /* the preset of limits that was named; 0: none */
+    int limits_like;          /* the preset of limits that was named; 0: none */
     struct lab_prices prices; /* in units of one insert */
     double price_of_insert;   /* the price of an insert in the scenario: 1, or an amount of money */
     struct lab_tune tune;
