@@ -73,7 +73,6 @@ COMMANDS = {
     "run of a trace": ["run", "traced.yaml", "--no-charts", "--json"],
     "run that fails": ["run", "missed.yaml", "--no-charts"],
     "run with charts": ["run", "tiny.yaml", "--format", "svg,html", "--out", "made/here"],
-    "run on": ["run", "--continue", "last", "--for", "1h", "--no-charts"],
     "report": ["report", "last", "--format", "svg,pdf", "--out", "charts"],
     "report of a page": ["report", "1", "--format", "html"],
     "runs": ["runs", "--all"],
