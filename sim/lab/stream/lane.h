@@ -272,6 +272,8 @@ static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_t
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
 }
+/* The same for a whole window of BK_KIND_TIME, whose rows are uniform in it. */
+void lab_expect_window(struct lab_lane *lane, int64_t begin_ns, int64_t end_ns, uint64_t rows);
 void lab_expect_end(struct lab_lane *lane, int64_t end_ns);
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */

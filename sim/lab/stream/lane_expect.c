@@ -7,6 +7,7 @@
  * for all reads between, at once. What a read queries depends on the ends of windows and on a few partitions,
  * so the work depends on the number of partitions and not on that of reads; and nothing is kept but the seams
  * within the range. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,23 +151,28 @@ static void tell(struct lab_lane *lane, int kind, uint64_t partitions, uint64_t 
         lab_histogram_add(&lane->tally->reads_of[kind].partitions, partitions, parts, 1);
 }
 
+/* Counts this many more reads of a kind, which are alike. */
+static void count_parts(struct lab_lane *lane, int kind, uint64_t parts)
+{
+    struct lab_course *course = &lane->expected->courses[kind];
+    if (course->partitions < LAB_FEW_PARTITIONS)
+        course->parts_of[course->partitions] += parts;
+    else
+        tell(lane, kind, course->partitions, parts);
+    course->all_partitions += (lab_wide)parts * course->partitions;
+    course->all_filled += (lab_wide)parts * course->filled;
+    course->all_scanned += (lab_wide)parts * course->scanned;
+    course->parts += parts;
+}
+
 /* Counts the reads of a kind up to until_ns, which are alike. */
 static void count(struct lab_lane *lane, int kind, int64_t until_ns)
 {
     struct lab_course *course = &lane->expected->courses[kind];
     const uint64_t parts = parts_at(lane->expected->reads, (enum lab_read_kind)kind, until_ns, 0);
     course->since_ns = until_ns;
-    if (parts <= course->parts)
-        return;
-    const uint64_t more = parts - course->parts;
-    if (course->partitions < LAB_FEW_PARTITIONS)
-        course->parts_of[course->partitions] += more;
-    else
-        tell(lane, kind, course->partitions, more);
-    course->all_partitions += (lab_wide)more * course->partitions;
-    course->all_filled += (lab_wide)more * course->filled;
-    course->all_scanned += (lab_wide)more * course->scanned;
-    course->parts = parts;
+    if (parts > course->parts)
+        count_parts(lane, kind, parts - course->parts);
 }
 
 /* Sets what a read of the newest rows that begins at this time queries. A walk ends where find_end() found
@@ -216,9 +222,31 @@ static int64_t range_from(const struct lab_reads_seen *reads, int64_t now_ns)
     return lab_before(range_until(reads, now_ns), reads->span_ns);
 }
 
+/* Counts the reads of ranges in whole periods, of a window's length each. From the earlier of the two changes
+ * of a period to the later one, a read queries one partition more if the first is at the high end, else one
+ * fewer. */
+static void pass_periods(struct lab_lane *lane, struct bk_placement *high, struct bk_placement *low,
+                         int64_t apart_ns, int64_t periods)
+{
+    struct lab_course *course = &lane->expected->courses[LAB_READ_RANGE];
+    const int64_t length_ns = high->until_ns - high->from_ns, all_ns = periods * length_ns;
+    const uint64_t until = parts_at(lane->expected->reads, LAB_READ_RANGE, course->since_ns + all_ns, 0);
+    const uint64_t parts = until > course->parts ? until - course->parts : 0;
+    const uint64_t some = (uint64_t)((double)parts * fabs((double)apart_ns) / (double)length_ns);
+    course->since_ns += all_ns;
+    count_parts(lane, LAB_READ_RANGE, parts - some);
+    course->partitions += apart_ns > 0 ? 1 : UINT64_MAX;
+    count_parts(lane, LAB_READ_RANGE, some);
+    for (int i = 0; i < 2; i++) {
+        struct bk_placement *window = i == 0 ? high : low;
+        window->bucket += periods;
+        window->from_ns += all_ns;
+        window->until_ns += all_ns;
+    }
+}
+
 /* BK_KIND_TIME: counts all reads of ranges of the key, which query every window of the range since the key's
- * birth.
- */
+ * birth. */
 static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
 {
     struct lab_course *course = &lane->expected->courses[LAB_READ_RANGE];
@@ -230,7 +258,8 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
         count(lane, LAB_READ_RANGE, born_ns < end_ns ? born_ns : end_ns);
     if (course->since_ns >= end_ns)
         return;
-    const int64_t from_ns = range_from(reads, course->since_ns);
+    const int64_t from_ns = range_from(reads, course->since_ns),
+                  length_ns = lane->settings->strategy->of.time.window_ns;
     struct bk_placement high = *lab_window_at(lane, range_until(reads, course->since_ns) - 1);
     struct bk_placement low = *lab_window_at(lane, from_ns > reads->birth_ns ? from_ns : reads->birth_ns);
     while (course->since_ns < end_ns) {
@@ -239,6 +268,12 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
                       next_ns = high_ns < low_ns ? high_ns : low_ns;
         course->partitions = (uint64_t)(high.bucket - low.bucket) + 1;
         count(lane, LAB_READ_RANGE, next_ns < end_ns ? next_ns : end_ns);
+        const int64_t apart_ns = low_ns - high_ns;
+        const int64_t periods = length_ns == 0 ? 0 : (end_ns - course->since_ns) / length_ns;
+        if (periods > 0 && apart_ns > -length_ns && apart_ns < length_ns) {
+            pass_periods(lane, &high, &low, apart_ns, periods);
+            continue;
+        }
         if (high_ns == next_ns)
             high = *lab_window_at(lane, high.until_ns);
         if (low_ns == next_ns)
@@ -542,6 +577,41 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
         all_go_to(lane, time_of(times, rows - 1));
         look(lane);
     }
+}
+
+void lab_expect_window(struct lab_lane *lane, int64_t begin_ns, int64_t end_ns, uint64_t rows)
+{
+    struct lab_expected *expected = lane->expected;
+    struct lab_course *course = &expected->courses[LAB_READ_LATEST];
+    const struct lab_book *book = &lane->book;
+    const struct lab_entry *items = &book->items[book->begin];
+    const uint64_t forgotten = lane->partition_count - book->count, before = lane->placement.rows - rows,
+                   wanted = expected->reads->latest_rows;
+    const double gap_ns = (double)(end_ns - begin_ns) / (double)(rows + 1);
+    const struct lab_row_times times = {NULL, begin_ns + (int64_t)gap_ns, gap_ns};
+    if (!expected->is_walk || before == 0 || has_reads(expected->reads, LAB_READ_ALL)) {
+        lab_expect_rows(lane, &times, rows);
+        return;
+    }
+    if (expected->is_followed)
+        lab_expect_follow(lane, &times, rows);
+    if (!has_reads(expected->reads, LAB_READ_LATEST))
+        return;
+    const size_t open = book->count - 1;
+    size_t last = expected->last > forgotten ? (size_t)(expected->last - forgotten) : 0;
+    go_to(lane, LAB_READ_LATEST, begin_ns);
+    count(lane, LAB_READ_LATEST, times.first_ns);
+    course->filled++;
+    for (; last < open && before + rows - items[last].end_row >= wanted; last++) {
+        count(lane, LAB_READ_LATEST, time_of(&times, wanted - (before - items[last].end_row) - 1));
+        course->partitions = (uint64_t)(items[open].bucket - items[last + 1].bucket) + 1;
+        course->filled--;
+    }
+    count(lane, LAB_READ_LATEST, end_ns);
+    expected->last = forgotten + last;
+    expected->newest = items[open].bucket;
+    expected->lowest = items[last].bucket;
+    course->partitions = (uint64_t)(expected->newest - expected->lowest) + 2; /* by the next window */
 }
 
 void lab_expect_cell(struct lab_lane *lane, struct lab_entry *cell, int64_t begin_ns, int64_t end_ns,

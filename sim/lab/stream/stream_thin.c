@@ -405,8 +405,7 @@ static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
         watch(grid->lane, window, grid->whole, &(struct cass_partition){0, 0},
               &(struct lab_rest){.end_ns = end_ns});
     if (grid->lane->expected != NULL) {
-        const struct lab_row_times times = times_of(&(struct lab_rest){begin_ns, end_ns, 0, rows, false});
-        lab_expect_rows(grid->lane, &times, rows);
+        lab_expect_window(grid->lane, begin_ns, end_ns, rows);
     } else {
         lab_close(grid->lane, window);
     }
