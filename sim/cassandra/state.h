@@ -111,12 +111,15 @@ size_t cass_ring_duplicate(const struct cass_ring_entry *entries, size_t count);
 void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_random *streams);
 
 /* Internals of a ring, shared by its replication strategies. */
+#define RING_PART_BITS 13
+#define RING_PARTS     (1u << RING_PART_BITS)
 struct cass_ring {
     size_t token_count;
     uint32_t node_count;
     uint32_t replication_factor;
     int64_t *tokens;    /* ascending */
     uint32_t *replicas; /* replication_factor nodes for each token */
+    uint32_t *firsts;   /* of each of RING_PARTS equal parts of all tokens, its first position, and the end */
 };
 
 #define NO_TIME INT64_MIN

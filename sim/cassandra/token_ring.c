@@ -119,6 +119,7 @@ void cass_ring_destroy(struct cass_ring *ring)
         return;
     free(ring->tokens);
     free(ring->replicas);
+    free(ring->firsts);
     free(ring);
 }
 
@@ -132,19 +133,24 @@ uint32_t cass_ring_replication_factor(const struct cass_ring *ring)
     return ring->replication_factor;
 }
 
-/* A binary search whose number of steps does not depend on the data. It advances by a multiplication instead
- * of a condition, so that the compiler needs no branch: with random tokens, half of the predictions would be
- * wrong. */
+static uint32_t part_of(int64_t token)
+{
+    return (uint32_t)(((uint64_t)token ^ UINT64_C(1) << 63) >> (64 - RING_PART_BITS));
+}
+
+/* A binary search among the positions of the token's part, most of which have none or one. */
 size_t cass_ring_position(const struct cass_ring *ring, int64_t token)
 {
-    const int64_t *base = ring->tokens;
-    for (size_t length = ring->token_count; length > 1;) {
-        size_t half = length / 2;
-        base += (size_t)(base[half - 1] < token) * half;
-        length -= half;
+    const uint32_t part = part_of(token);
+    size_t low = ring->firsts[part], high = ring->firsts[part + 1];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ring->tokens[middle] < token)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    size_t position = (size_t)(base - ring->tokens) + (*base < token ? 1 : 0);
-    return position == ring->token_count ? 0 : position;
+    return low == ring->token_count ? 0 : low;
 }
 
 int64_t cass_ring_token_at(const struct cass_ring *ring, size_t position)
@@ -257,17 +263,24 @@ static bool build(const struct cass_ring_entry *entries, size_t count, const str
         factor += wanted_in(&walk, i);
     struct cass_ring *ring = calloc(1, sizeof(*ring));
     if (ring != NULL) {
-        *ring = (struct cass_ring){count, topology->node_count, factor, malloc(count * sizeof(*ring->tokens)),
-                                   malloc(count * factor * sizeof(*ring->replicas))};
-        if (ring->tokens == NULL || ring->replicas == NULL) {
+        *ring = (struct cass_ring){count,
+                                   topology->node_count,
+                                   factor,
+                                   malloc(count * sizeof(*ring->tokens)),
+                                   malloc(count * factor * sizeof(*ring->replicas)),
+                                   calloc(RING_PARTS + 1, sizeof(*ring->firsts))};
+        if (ring->tokens == NULL || ring->replicas == NULL || ring->firsts == NULL) {
             cass_ring_destroy(ring);
             ring = NULL;
         }
     }
     for (size_t i = 0; ring != NULL && i < count; i++) {
         ring->tokens[i] = entries[i].token;
+        ring->firsts[part_of(entries[i].token) + 1]++; /* their numbers, to be summed up */
         walk_from(&walk, entries, count, i, factor, ring->replicas + i * factor);
     }
+    for (size_t part = 0; ring != NULL && part < RING_PARTS; part++)
+        ring->firsts[part + 1] += ring->firsts[part];
     free(walk.node_stamps);
     *out = ring;
     return ring != NULL || sim_fail_memory(error);

@@ -59,7 +59,8 @@ void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_n
     if (slices->count == 0)
         slices->count = 1; /* a trace whose rows all have the same time */
     assert(slices->count <= LAB_SLICES_MAX);
-    slices->inverse = slices->slice_ns > 1 ? UINT64_MAX / slices->slice_ns : UINT64_MAX;
+    slices->last = 0;
+    slices->last_ns = start_ns;
 }
 
 static bool need_cells(struct lab_slices *slices)
@@ -70,27 +71,20 @@ static bool need_cells(struct lab_slices *slices)
     return slices->cells != NULL;
 }
 
-/* Divides by multiplication, since this is done for every partition. The value used for 2^64 / slice_ns is
- * too small by less than 2, and so is the quotient. */
-static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_ns)
+/* Most often it is the slice of the call before. */
+static inline uint32_t slice_at(struct lab_slices *slices, int64_t time_ns)
 {
-    uint64_t slice = (uint64_t)((lab_wide)since_ns * slices->inverse >> 64);
-    uint64_t left_ns = since_ns - slice * slices->slice_ns;
-    while (left_ns >= slices->slice_ns) {
-        left_ns -= slices->slice_ns;
-        slice++;
+    if ((uint64_t)time_ns - (uint64_t)slices->last_ns >= slices->slice_ns) {
+        const uint64_t since_ns =
+                           time_ns < slices->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)slices->start_ns,
+                       slice = since_ns / slices->slice_ns;
+        slices->last = slice < slices->count ? (uint32_t)slice : slices->count - 1;
+        slices->last_ns = slices->start_ns + (int64_t)(slices->last * slices->slice_ns);
     }
-    return slice;
+    return slices->last;
 }
 
-static inline uint64_t slice_at(const struct lab_slices *slices, int64_t time_ns)
-{
-    const uint64_t slice =
-        time_ns < slices->start_ns ? 0 : slice_of(slices, (uint64_t)time_ns - (uint64_t)slices->start_ns);
-    return slice < slices->count ? slice : slices->count - 1;
-}
-
-bool lab_slices_is_one(const struct lab_slices *slices, int64_t from_ns, int64_t until_ns)
+bool lab_slices_is_one(struct lab_slices *slices, int64_t from_ns, int64_t until_ns)
 {
     return slices->count == 0 || slice_at(slices, from_ns) == slice_at(slices, until_ns - 1);
 }
@@ -145,9 +139,8 @@ void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
 {
     if (slices->count == 0 || !need_cells(slices))
         return;
-    const uint64_t slice = slice_at(slices, first_ns);
     struct lab_slice_cell *cell =
-        &slices->cells[(is_closed ? LAB_CLOSED : LAB_OPEN) * slices->count + (uint32_t)slice];
+        &slices->cells[(is_closed ? LAB_CLOSED : LAB_OPEN) * slices->count + slice_at(slices, first_ns)];
     if (!bins_add(&cell->bins[LAB_IN_ROWS], partition->rows) ||
         !bins_add(&cell->bins[LAB_IN_BYTES], partition->bytes)) {
         slices->out_of_memory = true;

@@ -181,12 +181,6 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     out->partitions_max = scenario->reads.limit;
 }
 
-/* Saturates, since clocks that jump and backfills reach far beyond the dates that a scenario may specify. */
-int64_t lab_before(int64_t time_ns, int64_t span_ns)
-{
-    return time_ns < INT64_MIN + span_ns ? INT64_MIN : time_ns - span_ns;
-}
-
 /* Rows that a lazy read found in several buckets are in no order, and the newest rows may be in buckets that
  * it did not query. */
 void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times)
@@ -257,8 +251,8 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
         lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
-void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                       const struct cass_partition *partition)
+void lab_tally_larger(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                      const struct cass_partition *partition)
 {
     const uint64_t sizes[LAB_SIZE_UNITS] = {partition->rows, partition->bytes};
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {

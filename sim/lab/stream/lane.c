@@ -214,12 +214,13 @@ static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct la
     else
         lab_tally_partition(lane->tally, &lane->settings->scenario->limits, whole, entry->first_ns,
                             is_closed);
-    if (lane->settings->scenario->is_raced)
+    if (replicas == NULL)
         return;
     lab_tally_largest(lane->tally, lane->key, entry->bucket, whole);
-    for (uint32_t i = 0; i < cass_ring_replication_factor(lane->settings->ring); i++) {
-        lane->tally->nodes[replicas[i]].rows += whole->rows;
-        lab_bytes_add(&lane->tally->nodes[replicas[i]].bytes, whole->bytes);
+    for (uint32_t i = 0; i < lane->settings->replicas; i++) {
+        struct cass_node_load *load = &lane->tally->nodes[replicas[i]];
+        load->rows += whole->rows;
+        lab_bytes_add(&load->bytes, whole->bytes);
     }
 }
 

@@ -151,6 +151,7 @@ struct lab_lane_settings {
     int64_t first_whole;                          /* see lab_first_whole() */
     struct lab_disk_windows disk;
     uint32_t width;         /* from lab_read_width() */
+    uint32_t replicas;      /* of each partition */
     const uint16_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
 };
 

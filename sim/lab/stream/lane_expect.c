@@ -232,7 +232,7 @@ static void pass_periods(struct lab_lane *lane, struct bk_placement *high, struc
     const int64_t length_ns = high->until_ns - high->from_ns, all_ns = periods * length_ns;
     const uint64_t until = parts_at(lane->expected->reads, LAB_READ_RANGE, course->since_ns + all_ns, 0);
     const uint64_t parts = until > course->parts ? until - course->parts : 0;
-    const uint64_t some = (uint64_t)((double)parts * fabs((double)apart_ns) / (double)length_ns);
+    const uint64_t some = (uint64_t)((double)parts * fabs((double)apart_ns) / (double)length_ns + 0.5);
     course->since_ns += all_ns;
     count_parts(lane, LAB_READ_RANGE, parts - some);
     course->partitions += apart_ns > 0 ? 1 : UINT64_MAX;

@@ -181,6 +181,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
                                                          &scenario->strategies[i], .width = 0};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
+        worker->settings[i].replicas = cass_ring_replication_factor(ring);
         const enum bk_kind kind = worker->strategies[i].kind;
         worker->wants_ids = worker->wants_ids || kind == BK_KIND_HASH || bk_kind_fires(kind) ||
                             scenario->strategies[i].settings.change_count > 0;

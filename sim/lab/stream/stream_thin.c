@@ -378,7 +378,8 @@ struct grid {
     struct lab_lane *lane;
     struct lab_stretch stretch; /* of the windows, a part of `whole` */
     const struct lab_stretch *whole;
-    int64_t bucket; /* of the first one */
+    int64_t bucket;      /* of the first one */
+    uint64_t bytes_each; /* of all rows; 0: it changes within the stretch */
     uint32_t count;
     bool is_stopped;
 };
@@ -394,7 +395,9 @@ static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
         window = lab_open_next(grid->lane, bucket, begin_ns);
     if (window == NULL)
         return;
-    add_rows(grid->lane, window, rows, thin_bytes(grid->lane->thin, begin_ns, end_ns, rows, NULL),
+    add_rows(grid->lane, window, rows,
+             grid->bytes_each > 0 ? product(rows, grid->bytes_each)
+                                  : thin_bytes(grid->lane->thin, begin_ns, end_ns, rows, NULL),
              grid->stretch.is_gone);
     const bool may_exceed = may_be_over(grid->lane, &window->size, begin_ns, &grid->stretch);
     /* From a stream of its own, since whether it is drawn depends on the keys before. */
@@ -458,6 +461,10 @@ static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretc
                         .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
                                     stretch->rows - before.rows - after.rows, stretch->is_gone},
                         .bucket = route.bucket + (is_cut ? 1 : 0)};
+    const struct lab_row_stamps *stamps = &lane->thin->worker->stamps;
+    const uint32_t class = lab_row_stamp_class(stamps, begin_ns);
+    if (class + 1 == stamps->count || end_ns <= stamps->until_ns[class])
+        grid.bytes_each = lane->thin->row_bytes[class];
     if (!take_ranges(lane, &before, stretch))
         return false;
     divide(&grid, 0, count, grid.stretch.rows);

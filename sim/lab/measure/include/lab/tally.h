@@ -74,9 +74,10 @@ struct lab_slice_cell;
 
 struct lab_slices {
     int64_t start_ns, end_ns;
-    uint64_t slice_ns;  /* a round duration */
-    uint64_t inverse;   /* 2^64 / slice_ns, rounded down by less than 2 */
-    uint32_t count;     /* number of slices, at most LAB_SLICES_MAX; 0: not begun, and nothing is collected */
+    uint64_t slice_ns; /* a round duration */
+    int64_t last_ns;   /* the beginning of the slice that was looked up last */
+    uint32_t last,
+        count;          /* count: of slices, at most LAB_SLICES_MAX; 0: not begun, and nothing is collected */
     bool out_of_memory; /* never cleared */
     struct lab_slice_cell *cells; /* sorted by state, then time; NULL before the first partition */
 };
@@ -88,7 +89,7 @@ void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_n
 void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
                     const struct cass_partition *partition);
 /* Whether all times of [from_ns, until_ns) are in one slice, or nothing is collected. */
-bool lab_slices_is_one(const struct lab_slices *slices, int64_t from_ns, int64_t until_ns);
+bool lab_slices_is_one(struct lab_slices *slices, int64_t from_ns, int64_t until_ns);
 /* Both must be of the same run; `into` may be zeroed. */
 void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from);
 /* Computes the timeline. Returns false when out of memory. */
@@ -147,8 +148,12 @@ void lab_read_clock_next(struct lab_read_clock *clock);
  * default. */
 void lab_read_plan(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                    enum lab_read_kind kind, enum bk_plan *plan, uint32_t *at_once);
-/* time_ns - span_ns, saturating at INT64_MIN; span_ns >= 0. */
-int64_t lab_before(int64_t time_ns, int64_t span_ns);
+/* time_ns - span_ns, span_ns >= 0; saturating at INT64_MIN, since clocks that jump and backfills reach far
+ * beyond the dates that a scenario may specify. */
+static inline int64_t lab_before(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns < INT64_MIN + span_ns ? INT64_MIN : time_ns - span_ns;
+}
 /* Makes the query of a read of this kind that begins at now_ns. */
 void lab_read_query(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                     enum lab_read_kind kind, int64_t now_ns, int64_t birth_ns, struct bk_query *out);
@@ -321,8 +326,15 @@ static inline void lab_tally_prefetch(const struct lab_tally *tally, const struc
     lab_histogram_prefetch(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
 }
 /* Records the partition if it is the largest so far. */
-void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                       const struct cass_partition *partition);
+void lab_tally_larger(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                      const struct cass_partition *partition);
+static inline void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                                     const struct cass_partition *partition)
+{
+    if (partition->rows >= tally->largest[LAB_IN_ROWS].size ||
+        partition->bytes >= tally->largest[LAB_IN_BYTES].size)
+        lab_tally_larger(tally, key, bucket, partition);
+}
 /* Adds a key: all of its rows, and their size if they were in one partition. */
 void lab_tally_key(struct lab_tally *tally, const struct cass_partition *whole);
 void lab_tally_clear(struct lab_tally *tally);
