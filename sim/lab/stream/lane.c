@@ -36,7 +36,8 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->regime = 0;
     lane->is_unordered = false;
     lane->ended_count = 0;
-    lane->in_range_count = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        lane->counted[kind].items = 0;
     if (lane->empties != NULL)
         lane->empties->count = 0;
 }
@@ -203,7 +204,8 @@ static void add_closed(struct lab_lane *lane, const struct cass_partition *whole
 static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct lab_entry *entry,
                       const struct cass_partition *whole, bool is_closed)
 {
-    free(entry->disk);
+    if (entry->disk != NULL)
+        free(entry->disk);
     entry->disk = NULL;
     if (lab_rows_go(lane->settings->scenario))
         lab_tally_left(lane->tally, entry->size.rows - entry->gone,
@@ -892,7 +894,8 @@ void lab_lane_clear(struct lab_lane *lane)
         free(lane->ended[i].disk);
     free(lane->book.items);
     free(lane->empties);
-    free(lane->in_range);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        free(lane->counted[kind].rows);
     if (lane->expected != NULL)
         free(lane->expected->seams);
     free(lane->expected);

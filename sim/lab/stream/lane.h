@@ -105,6 +105,13 @@ struct lab_expected {
     size_t begin, end, capacity;
 };
 
+/* BK_KIND_HASH: the rows of the last read of a kind that not all rows of a partition are for. */
+struct lab_counted {
+    uint64_t *rows; /* per item of the book */
+    size_t items;
+    uint64_t from, until; /* the numbers of the rows that are counted there */
+};
+
 /* Closed partitions of a key with the same size, which are added to the tally together. */
 #define LAB_ALIKE 256u
 struct lab_alike {
@@ -131,14 +138,12 @@ struct lab_lane {
     /* For a strategy whose settings change. */
     struct bk_history_state history;
     uint32_t regime;
-    bool is_unordered;                    /* rows do not come in the order of their times */
-    struct bk_placement window;           /* BK_KIND_TIME: the last one that was asked for */
-    struct bk_empties *empties;           /* empty windows that readers remember; NULL: none */
-    uint64_t *in_range;                   /* BK_KIND_HASH, for reads of ranges: rows per item of the book */
-    size_t in_range_count;                /* of the last */
-    uint64_t counted_from, counted_until; /* the rows that are counted there */
-    struct lab_expected *expected;        /* with lab_reads.are_expected; else NULL */
-    size_t firing_place;                  /* in the batch's rows that fire: those before it were passed */
+    bool is_unordered;          /* rows do not come in the order of their times */
+    struct bk_placement window; /* BK_KIND_TIME: the last one that was asked for */
+    struct bk_empties *empties; /* empty windows that readers remember; NULL: none */
+    struct lab_counted counted[LAB_READ_KINDS];
+    struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
+    size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
 };
 
 struct lab_lane_settings {

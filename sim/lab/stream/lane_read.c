@@ -179,7 +179,8 @@ static bool is_counted(const struct reading *reading)
 static uint64_t add_cell(struct reading *reading, const struct lab_entry *cell, uint64_t limit)
 {
     const struct lab_lane *lane = reading->lane;
-    uint64_t rows = is_counted(reading) ? lane->in_range[cell - lane->book.items] : cell->size.rows;
+    uint64_t rows = is_counted(reading) ? lane->counted[reading->event->kind].rows[cell - lane->book.items]
+                                        : cell->size.rows;
     reading->done.filled += rows > 0;
     reading->done.scanned += rows < limit ? rows : limit;
     return rows;
@@ -205,41 +206,43 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
 
 static void count_rows(struct reading *reading, uint64_t from, uint64_t until, uint64_t change)
 {
-    struct lab_lane *lane = reading->lane;
+    const struct lab_lane *lane = reading->lane;
     const struct lab_horizon *horizon = lane->horizon;
     for (uint64_t row = from; row < until; row++) {
         uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
         uint32_t bucket = (uint32_t)bk_bucket_of_id(id, lane->settings->strategy->of.hash.buckets);
-        lane->in_range[lab_cell_at(&lane->book, bucket) - lane->book.items] += change;
+        lane->counted[reading->event->kind].rows[lab_cell_at(&lane->book, bucket) - lane->book.items] +=
+            change;
     }
 }
 
-/* Counts the live rows of the range in each cell. Where the rows of the read before are still known, only
- * those that have left the range since and those that have come into it are counted. */
+/* Counts the live rows of the range in each cell. Where the rows of the last read of this kind are still
+ * known, only those that have left the range since and those that have come into it are counted. */
 static bool count_range(struct reading *reading)
 {
-    struct lab_lane *lane = reading->lane;
+    const struct lab_lane *lane = reading->lane;
     const struct lab_horizon *horizon = lane->horizon;
+    struct lab_counted *counted = &reading->lane->counted[reading->event->kind];
     const uint64_t from = reading->row_from > reading->live_from ? reading->row_from : reading->live_from,
                    until = reading->row_until > from ? reading->row_until : from;
-    const bool is_new = lane->in_range_count != lane->book.capacity;
+    const bool is_new = counted->items != lane->book.capacity;
     if (is_new) {
-        free(lane->in_range);
-        lane->in_range = calloc(lane->book.capacity, sizeof *lane->in_range);
-        lane->in_range_count = lane->in_range == NULL ? 0 : lane->book.capacity;
-        if (lane->in_range == NULL)
+        free(counted->rows);
+        counted->rows = calloc(lane->book.capacity, sizeof *counted->rows);
+        counted->items = counted->rows == NULL ? 0 : lane->book.capacity;
+        if (counted->rows == NULL)
             return false;
     }
-    if (is_new || from < lane->counted_from || from > lane->counted_until || until < lane->counted_until ||
-        horizon->end_row - lane->counted_from > horizon->end) {
-        if (lane->in_range != NULL)
-            memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
-        lane->counted_from = lane->counted_until = from;
+    if (is_new || from < counted->from || from > counted->until || until < counted->until ||
+        horizon->end_row - counted->from > horizon->end) {
+        if (counted->rows != NULL)
+            memset(counted->rows, 0, counted->items * sizeof *counted->rows);
+        counted->from = counted->until = from;
     }
-    count_rows(reading, lane->counted_from, from, UINT64_MAX); /* one less */
-    count_rows(reading, lane->counted_until, until, 1);
-    lane->counted_from = from;
-    lane->counted_until = until;
+    count_rows(reading, counted->from, from, UINT64_MAX); /* one less */
+    count_rows(reading, counted->until, until, 1);
+    counted->from = from;
+    counted->until = until;
     return true;
 }
 
