@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kernel/grow.h"
 #include "trace_parts.h"
@@ -194,10 +195,10 @@ static uint64_t pasted_header(const char *bytes, size_t size)
  * blanks that follow, as of columns that are aligned. */
 
 struct form {
-    const char *at;   /* in the form */
-    const char *name; /* of the field that was taken; NULL: a character */
-    size_t name_size, width;
-    const char *until; /* the text after the field, up to the next one */
+    const char *at;                 /* in the form */
+    const char *name;               /* of the field that was taken; NULL: a character */
+    size_t name_size, width, words; /* that it takes; 0: up to the text after it */
+    const char *until;              /* the text after the field, up to the next one */
     size_t until_size;
 };
 
@@ -208,8 +209,10 @@ static bool next_part(struct form *form)
     if (end == NULL)
         return *form->at++ != '\0';
     form->name_size = strcspn(form->name, ":}");
+    char *unit = NULL;
     form->width =
-        form->name[form->name_size] == ':' ? strtoul(form->name + form->name_size + 1, NULL, 10) : 0;
+        form->name[form->name_size] == ':' ? strtoul(form->name + form->name_size + 1, &unit, 10) : 0;
+    form->words = unit != NULL && *unit == 'w' ? form->width : 0;
     form->until = form->at = end + 1;
     form->until_size = strcspn(form->until, "{");
     return true;
@@ -228,15 +231,37 @@ bool wl_trace_line_is(const char *text)
     return fields > 1 && fields < WL_CSV_FIELDS_MAX;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Whether a text begins with that of a form, of which a blank is also a tab. */
+static bool is_text(const char *at, const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size && (at[i] == text[i] || (text[i] == ' ' && at[i] == '\t')))
+        i++;
+    return i == size;
+}
+
 /* Where the next field ends; NULL: the line does not have the form. What is after a last blank may be
  * missing. */
 static const char *end_of_field(const struct form *form, const char *at, const char *end)
 {
+    const char *found = at;
+    for (size_t word = 0; word < form->words; word++) {
+        while (found < end && is_blank(*found))
+            found++;
+        while (found < end && !is_blank(*found))
+            found++;
+    }
+    if (form->words > 0)
+        return found - (found > at && form->until_size > 0 && found[-1] == *form->until);
     if (form->width > 0)
         return (size_t)(end - at) >= form->width ? at + form->width : NULL;
-    const char *found = at;
     while (form->until_size > 0 && (size_t)(end - found) >= form->until_size &&
-           memcmp(found, form->until, form->until_size) != 0)
+           !is_text(found, form->until, form->until_size))
         found++;
     if (form->until_size > 0 && (size_t)(end - found) >= form->until_size)
         return found;
@@ -253,9 +278,10 @@ bool csv_split_line(const char *line_form, const char *at, const char *end, csv_
         if (form.name == NULL) {
             const char sign = form.at[-1];
             has_rest = at < end;
-            if (has_rest ? *at++ != sign : sign != ' ' || *form.at != '{' || strchr(form.at + 1, '{') != NULL)
+            if (has_rest ? !is_text(at++, &sign, 1)
+                         : sign != ' ' || *form.at != '{' || strchr(form.at + 1, '{') != NULL)
                 return false;
-            while (sign == ' ' && at < end && *at == ' ')
+            while (sign == ' ' && at < end && is_blank(*at))
                 at++;
             continue;
         }
@@ -284,44 +310,58 @@ static bool take_field(void *target, struct trace_span name, struct trace_span f
  * in all lines of the sample that have a time there is a field: a word before a colon, words in brackets,
  * levels, numbers, names. The first words of which a line has others are its message. */
 
-#define WORDS_BEFORE 5u /* a time; in brackets, three times as many */
-/* Of InfluxDB and Prometheus. */
-#define LINE_PROTOCOL "{series} {values} {time}"
-#define NUMBER_SIGNS  "0123456789#.:+-"
-#define PLACES        8u  /* after it */
-#define PLACE_BYTES   24u /* of one in the form */
+#define WORDS_BEFORE  5u /* a time; in brackets, three times as many */
+#define PLACES        8u /* after it */
+#define WORDS_MOST    2u /* of a language, before one with a colon */
+#define PLACE_BYTES   40u
 #define LINES_SEEN    200u
+#define NUMBER_SIGNS  "0123456789#.:+-"
+#define LOG_AUDIT     "type={source} msg=audit({time}:{number}): {message}"
+#define LINE_PROTOCOL "{series} {values} {time}" /* of InfluxDB and Prometheus */
+#define BANNER_LINES  4u
+enum { LOG_KIND_SYSLOG = 1, LOG_KIND_PROTOCOL = 3 }; /* among those that are known */
 
-/* What the lines of a sample have at the next place. */
-struct place {
-    size_t rows; /* lines with the form so far and a time */
-    bool are_words, are_brackets, are_signs, are_levels, are_numbers, are_names;
-    char ends;     /* the colon or bracket with which all words end; or 0 */
-    char first[8]; /* the first line's signs */
+static const char delimiters[] = ",;\t|";
+
+/* What a word is. */
+enum {
+    WORD = 1,
+    BRACKETS = 2,
+    COLON = 4,
+    CLOSED = 8,
+    LEVEL = 16,
+    NUMBER = 32,
+    NAME = 64,
+    BAR = 128,
+    DASH = 256
 };
 
-static bool is_level(struct trace_span word)
-{
-    static const char levels[] =
-        " trace debug info information notice note warn warning error err fatal critical "
-        "crit severe fine finer finest config emerg emergency alert panic verbose log "
-        "detail hint statement v d i w e f t c ";
-    char text[16];
-    size_t size = (size_t)(word.end - word.begin);
-    if (size == 0 || size + 3 > sizeof text)
-        return false;
-    text[0] = ' ';
-    for (size_t i = 0; i < size; i++)
-        text[i + 1] = trace_lower(word.begin[i]);
-    memcpy(text + size + 1, " ", 2);
-    return strstr(levels, text) != NULL;
-}
+/* Where the lines of a log have their time. */
+struct place_of_time {
+    unsigned before, words; /* words before it, and its own */
+    size_t level_bytes;     /* a letter before it, as in I0131 10:05:03 */
+    bool has_bracket, has_comma;
+};
 
 static bool has_only(struct trace_span word, const char *signs)
 {
     while (word.begin < word.end && *word.begin != '\0' && strchr(signs, *word.begin) != NULL)
         word.begin++;
     return word.begin == word.end;
+}
+
+static bool is_level(struct trace_span word)
+{
+    static const char *const levels[] = {
+        "trace", "debug", "info", "information", "notice",   "note", "warn",   "warning",   "error",
+        "err",   "fatal", "crit", "severe",      "critical", "fine", "emerg",  "emergency", "alert",
+        "panic", "log",   "inf",  "wrn",         "ftl",      "dbg",  "detail", "hint",      "statement",
+        "v",     "d",     "i",    "w",           "e",        "f",    "t"};
+    const size_t size = (size_t)(word.end - word.begin);
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        is_one = is_one || (strlen(levels[i]) == size && strncasecmp(levels[i], word.begin, size) == 0);
+    return is_one;
 }
 
 /* Whether a word is the name of a program, a class or a machine, and not a word of a language. */
@@ -331,10 +371,29 @@ static bool is_program(struct trace_span word)
     for (const char *at = word.begin; at < word.end; at++) {
         has_sign = has_sign || strchr("0123456789._-/$@", *at) != NULL;
         is_upper = is_upper && *at >= 'A' && *at <= 'Z';
-        if (*at == '\0' || strchr("(),\"'=[]", *at) != NULL)
+        if (*at == '\0' || strchr("()<>*,\"'=[]", *at) != NULL)
             return false;
     }
     return (has_sign || is_upper) && word.end - word.begin > 1 && strchr(".,", word.end[-1]) == NULL;
+}
+
+static unsigned kinds_of(struct trace_span word)
+{
+    const size_t size = (size_t)(word.end - word.begin);
+    if (size == 1 && (*word.begin == '|' || *word.begin == '-'))
+        return WORD | (*word.begin == '|' ? BAR : DASH);
+    unsigned kinds = size > 0 ? WORD : 0;
+    if (size > 2 && *word.begin == '[' && word.end[-1] == ']') {
+        kinds |= BRACKETS;
+        word.begin++;
+    } else if (size > 1 && word.end[-1] == ':') {
+        kinds |= COLON;
+    } else if (size > 1 && word.end[-1] == ']' && memchr(word.begin, '[', size) == NULL) {
+        kinds |= CLOSED;
+    }
+    word.end -= kinds > WORD;
+    return kinds | (is_level(word) ? LEVEL : 0) | (has_only(word, NUMBER_SIGNS) ? NUMBER : 0) |
+           (is_program(word) ? NAME : 0);
 }
 
 /* The next word of a line, or, in brackets, all up to the bracket that closes them. */
@@ -345,129 +404,147 @@ static struct trace_span next_word(const char *at, const char *end)
     const bool has_bracket = word.begin < word.end && *word.begin == '[';
     for (at = word.begin; at < word.end; at++) {
         depth += *at == '[';
-        if (has_bracket ? *at == ']' && --depth == 0 : *at == ' ' || *at == '\t')
+        if (has_bracket ? *at == ']' && --depth == 0 : is_blank(*at))
             break;
     }
     word.end = has_bracket && at < word.end ? at + 1 : at;
     return word;
 }
 
-static bool is_time_name(struct trace_span name)
+/* A word of a line, of which the time is one. */
+static struct trace_span word_at(const char *line, const char *end, const struct place_of_time *time,
+                                 unsigned place)
 {
-    return name.begin != NULL && name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0;
-}
-
-struct found {
-    struct trace_span time, rest;
-    size_t fields;
-};
-
-static bool take_found(void *target, struct trace_span name, struct trace_span field)
-{
-    struct found *found = target;
-    if (is_time_name(name))
-        found->time = field;
-    found->rest = field;
-    found->fields++;
-    return true;
-}
-
-/* Whether a line has the form, and a time. */
-static bool is_row_of(const char *form, const char *begin, const char *end, struct found *out)
-{
-    *out = (struct found){.fields = 0};
-    const bool has_form = csv_split_line(form, begin, end, take_found, out);
-    const size_t size = out->time.begin == NULL ? 0 : (size_t)(out->time.end - out->time.begin);
-    if (size == 0 || trace_time_likely(out->time.begin, size) < 2)
-        out->time.begin = NULL;
-    return has_form && out->time.begin != NULL;
-}
-
-static void look_at(struct place *place, struct trace_span rest, size_t rows)
-{
-    const struct trace_span word = next_word(rest.begin, rest.end);
-    const size_t size = (size_t)(word.end - word.begin);
-    const bool is_bracket = size > 2 && *word.begin == '[' && word.end[-1] == ']';
-    const char last = size > 1 && !is_bracket ? word.end[-1] : '\0';
-    const char ends = last == ':' || (last == ']' && memchr(word.begin, '[', size) == NULL) ? last : '\0';
-    struct trace_span bare = {word.begin + is_bracket, word.end - is_bracket};
-    if (rows == 0) {
-        *place = (struct place){0, true, true, true, true, true, true, ends, ""};
-        snprintf(place->first, sizeof place->first, "%.*s", (int)size, word.begin);
+    struct trace_span word = {line, line};
+    for (unsigned i = 0; i <= place; i++) {
+        word = next_word(word.end, end);
+        for (unsigned more = 1; i == time->before && more < time->words; more++)
+            word.end = next_word(word.end, end).end;
     }
-    place->are_words = place->are_words && size > 0;
-    place->are_brackets = place->are_brackets && is_bracket;
-    place->ends = place->ends == ends ? ends : '\0';
-    place->are_signs = place->are_signs && size < sizeof place->first && has_only(word, "-|:*>#") &&
-                       strlen(place->first) == size && memcmp(place->first, word.begin, size) == 0;
-    bare.end -= ends != '\0';
-    place->are_levels = place->are_levels && is_level(bare);
-    place->are_numbers = place->are_numbers && has_only(bare, NUMBER_SIGNS);
-    place->are_names = place->are_names && is_program(bare);
+    return word;
 }
 
-/* Looks at the next place of all lines. */
-static struct place look(const char *form, const char *bytes, size_t size)
+static bool has_time_at(const char *line, const char *end, const struct place_of_time *time)
 {
-    char tried[CSV_FORM_BYTES + 16];
-    struct place place = {.rows = 0};
-    struct found found;
+    const struct trace_span word = word_at(line, end, time, time->before);
+    const size_t size = (size_t)(word.end - word.begin), begin = time->level_bytes + time->has_bracket;
+    const size_t after = time->has_bracket + time->has_comma;
+    return size > begin + after && trace_time_likely(word.begin + begin, size - begin - after) >= 2;
+}
+
+/* The length of the longest time at the begin of a text that a blank, or a comma and a blank, ends; or, in
+ * brackets, the closing one. */
+static size_t time_before_text(const char *text, size_t size, bool has_bracket)
+{
+    static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdecsunmontuewedthufrisat";
+    enum { LEAST = 8, MOST = 40, LETTERS = 3 };
+    bool may_be_time = size > LEAST && *text >= '0' && *text <= '9';
+    for (const char *name = names; size > LEAST && *name != '\0'; name += LETTERS)
+        may_be_time = may_be_time || strncasecmp(name, text, LETTERS) == 0;
+    if (!may_be_time)
+        return 0;
+    for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
+        const char sign = text[length];
+        const bool is_end = has_bracket ? sign == ']' : strchr(" ,;|\t", sign) != NULL && sign != '\0';
+        if (is_end && trace_time_likely(text, length) >= 2)
+            return has_bracket || is_blank(sign) || text[length + 1] == ' ' ? length : 0;
+    }
+    return 0;
+}
+
+/* Finds the time of a line among its first words; false if there is none, or in a row of a table. */
+static bool find_time(const char *line, const char *end, struct place_of_time *out)
+{
+    struct trace_span word = {line, line};
+    *out = (struct place_of_time){.words = 1};
+    for (;; out->before++) {
+        word = next_word(word.end, end);
+        const size_t size = (size_t)(word.end - word.begin);
+        out->has_bracket = size > 2 && *word.begin == '[';
+        out->level_bytes = out->before == 0 && size == 5 && strchr("IWEFD", *word.begin) != NULL;
+        if (size == 0 || memchr(word.begin, '"', size) != NULL || out->before >= 3 * WORDS_BEFORE)
+            return false;
+        const char *begin = word.begin + (out->has_bracket || out->level_bytes > 0);
+        const bool may_be_time = out->has_bracket || out->before < WORDS_BEFORE;
+        const size_t length =
+            may_be_time ? time_before_text(begin, (size_t)(end - begin), out->has_bracket) : 0;
+        for (size_t i = 1; i < length && !out->has_bracket; i++)
+            out->words += is_blank(begin[i]) && !is_blank(begin[i - 1]);
+        out->has_comma = length > 0 && begin[length] == ',';
+        if (length > 0)
+            word = next_word(begin + length + 1, end);
+        for (const char *at = word.begin; at + (length > 0) < word.end; at++) {
+            if ((*at == ',' || *at == ';') && !out->has_bracket)
+                return false;
+        }
+        if (length > 0)
+            return true;
+    }
+}
+
+/* What the words at a place are in all lines that have a time. */
+static unsigned kinds_at(const char *bytes, size_t size, const struct place_of_time *time, unsigned place)
+{
+    unsigned kinds = ~0u;
+    const char *end;
     size_t lines = 0;
-    snprintf(tried, sizeof tried, "%s{message}", form);
-    for (const char *at = bytes, *end; lines < LINES_SEEN; at = end + 1, lines++) {
+    for (const char *at = bytes; lines < LINES_SEEN; at = end + 1, lines++) {
         end = memchr(at, '\n', (size_t)(bytes + size - at));
         if (end == NULL)
             break;
-        if (is_row_of(tried, at, end - (end > at && end[-1] == '\r'), &found))
-            look_at(&place, found.rest, place.rows++);
+        const char *stop = end - (end > at && end[-1] == '\r');
+        if (has_time_at(at, stop, time))
+            kinds &= kinds_of(word_at(at, stop, time, place));
     }
-    return place;
+    return kinds;
 }
 
-static void add_place(char *form, const struct place *place, unsigned number)
+static void add_place(char *form, unsigned kinds, unsigned place)
 {
     const size_t used = strlen(form), room = CSV_FORM_BYTES - used;
-    char name[16];
-    const bool is_source = (place->are_names || place->ends != '\0') && !place->are_numbers;
-    const char *kind = place->are_levels ? "level" : is_source ? "source" : "part";
-    snprintf(name, sizeof name, "{%s", kind);
-    const bool is_taken = kind[0] == 'p' || strstr(form, name) != NULL;
-    snprintf(name, sizeof name, is_taken ? "%s%u" : "%s", kind, number);
-    if (place->are_signs)
-        snprintf(form + used, room, "%s ", place->first);
-    else
-        snprintf(form + used, room, "%s{%s}%s%s ", place->are_brackets ? "[" : "", name,
-                 place->are_brackets ? "]" : "", (char[]){place->ends, '\0'});
-}
-
-/* Adds the fields after the time that all rows have. Words of a language are fields only if a word with a
- * colon follows, as a machine's name before a program's. */
-static void add_places(char *form, const char *bytes, size_t size)
-{
-    char tried[CSV_FORM_BYTES];
-    struct place place = look(form, bytes, size);
-    const size_t rows = place.rows;
-    size_t sure = strlen(form);
-    bool is_last = false;
-    for (unsigned number = 1; number <= PLACES && place.are_words && !is_last; number++) {
-        const bool is_word = !place.are_brackets && place.ends == '\0' && !place.are_signs &&
-                             !place.are_levels && !place.are_numbers && !place.are_names;
-        if (strlen(form) + PLACE_BYTES > CSV_FORM_BYTES ||
-            (sure < strlen(form) && !is_word && place.ends == '\0'))
-            break;
-        strcpy(tried, form);
-        add_place(tried, &place, number);
-        is_last = place.ends != '\0' && !place.are_levels && !place.are_numbers;
-        place = look(tried, bytes, size);
-        if (place.rows < rows)
-            break;
-        strcpy(form, tried);
-        sure = is_word ? sure : strlen(form);
+    const bool is_source = (kinds & (NAME | COLON | CLOSED)) != 0 && (kinds & NUMBER) == 0;
+    const char *kind = (kinds & LEVEL) != 0 ? "{level" : is_source ? "{source" : "{part";
+    char number[16] = "";
+    if ((kinds & (BAR | DASH)) != 0) {
+        snprintf(form + used, room, "%s ", (kinds & BAR) != 0 ? "|" : "-");
+        return;
     }
-    form[sure] = '\0';
+    if (strstr(form, kind) != NULL)
+        snprintf(number, sizeof number, "%u", place + 1);
+    snprintf(form + used, room, "%s%s%s}%s ", (kinds & BRACKETS) != 0 ? "[" : "", kind, number,
+             (kinds & (BRACKETS | CLOSED)) != 0 ? "]"
+             : (kinds & COLON) != 0             ? ":"
+                                                : "");
 }
 
-static const char delimiters[] = ",;\t|";
+/* Writes the form. Words of a language are fields after the time only if a word with a colon follows, as a
+ * machine's name before a program's. */
+static void write_form(const char *bytes, size_t size, const struct place_of_time *time, char *form)
+{
+    char words[16] = "";
+    form[0] = '\0';
+    for (unsigned place = 0; place < time->before; place++)
+        add_place(form, kinds_at(bytes, size, time, place), place);
+    if (time->words > 1)
+        snprintf(words, sizeof words, ":%uw", time->words);
+    snprintf(form + strlen(form), PLACE_BYTES, "%s{time%s}%s%s ",
+             time->has_bracket       ? "["
+             : time->level_bytes > 0 ? "{level:1}"
+                                     : "",
+             words, time->has_bracket ? "]" : "", time->has_comma ? "," : "");
+    size_t sure = strlen(form);
+    for (unsigned place = time->before + 1, others = 0; place <= time->before + PLACES; place++) {
+        const unsigned kinds = kinds_at(bytes, size, time, place), ends = kinds & (COLON | CLOSED);
+        others = kinds == WORD ? others + 1 : others;
+        if ((kinds & WORD) == 0 || others > WORDS_MOST || (others > 0 && kinds != WORD && ends == 0))
+            break;
+        add_place(form, kinds, place);
+        sure = kinds == WORD ? sure : strlen(form);
+        if (ends != 0 && (kinds & (LEVEL | NUMBER)) == 0)
+            break;
+    }
+    strcpy(form + sure, "{message}");
+}
 
 /* The number of a delimiter's signs in all lines; 0: it differs, or there are not three lines. */
 static size_t count_in_all(const char *bytes, size_t size, char delimiter)
@@ -479,71 +556,12 @@ static size_t count_in_all(const char *bytes, size_t size, char delimiter)
         if (end == NULL)
             break;
         for (const char *c = at; c < end; c++)
-            count += *c == delimiter && !(delimiter == ',' && c[1] >= '0' && c[1] <= '9' && c - at < 24);
+            count += *c == delimiter;
         if (lines > 0 && count != first)
             return 0;
         first = count;
     }
     return lines < 3 ? 0 : first;
-}
-
-/* The length of the longest time at the begin of a text that a blank, or a comma and a blank, ends; or, in
- * brackets, the closing one. */
-static size_t time_before_text(const char *text, size_t size, bool has_bracket)
-{
-    enum { LEAST = 8, MOST = 40 };
-    for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
-        const char sign = text[length];
-        const bool is_end = has_bracket ? sign == ']' : strchr(" ,;|\t", sign) != NULL && sign != '\0';
-        if (is_end && trace_time_likely(text, length) >= 2)
-            return has_bracket || strchr(" \t", sign) != NULL || text[length + 1] == ' ' ? length : 0;
-    }
-    return 0;
-}
-
-/* Begins a form with the words before the time of a line, and the time. */
-static bool begin_form(const char *line, const char *end, char *form)
-{
-    size_t used = 0;
-    const char *at = line;
-    form[0] = '\0';
-    for (unsigned number = 1; number <= 3 * WORDS_BEFORE && used + PLACE_BYTES < CSV_FORM_BYTES; number++) {
-        const struct trace_span word = next_word(at, end);
-        const size_t size = (size_t)(word.end - word.begin), room = CSV_FORM_BYTES - used;
-        const bool has_bracket = size > 2 && *word.begin == '[';
-        const bool is_glog =
-            number == 1 && size == 5 && has_only((struct trace_span){word.begin, word.begin + 1}, "IWEFD");
-        const char *begin = word.begin + (has_bracket || is_glog);
-        if (size == 0 || memchr(word.begin, '"', size) != NULL)
-            return false;
-        const size_t length = number > WORDS_BEFORE && !has_bracket
-                                  ? 0
-                                  : time_before_text(begin, (size_t)(end - begin), has_bracket);
-        if (length > 0) {
-            char width[24] = "";
-            const char *after = has_bracket ? "] " : begin[length] == ',' ? ", " : " ";
-            if (!has_bracket && memchr(begin, ' ', length) != NULL)
-                snprintf(width, sizeof width, ":%zu", length);
-            snprintf(form + used, room, "%s{time%s}%s",
-                     has_bracket ? "["
-                     : is_glog   ? "{level:1}"
-                                 : "",
-                     width, after);
-            return true;
-        }
-        const bool is_source = !has_bracket && is_program(word) && !has_only(word, NUMBER_SIGNS) &&
-                               strstr(form, "{source}") == NULL;
-        if (memchr(word.begin, ',', size) != NULL || memchr(word.begin, ';', size) != NULL)
-            return false;
-        if (size == 1 && *word.begin == '|')
-            used += (size_t)snprintf(form + used, room, "| ");
-        else if (is_source)
-            used += (size_t)snprintf(form + used, room, "{source} ");
-        else
-            used += (size_t)snprintf(form + used, room, has_bracket ? "[{word%u}] " : "{word%u} ", number);
-        at = word.end;
-    }
-    return false;
 }
 
 /* The form that a comment says, as #Fields: date time cs-method in the logs of IIS, or #fields in those of
@@ -570,44 +588,89 @@ static bool read_directive(const char *line, const char *end, char *form)
     return used > 0 && used < CSV_FORM_BYTES && wl_trace_line_is(form);
 }
 
+/* Of Prometheus, IIS and Zeek, and of journalctl. */
+static bool is_comment(const char *line, const char *end)
+{
+    return line < end && (*line == '#' || (end - line > 2 && memcmp(line, "-- ", 3) == 0));
+}
+
 /* Whether a line without a time is the header of a table, and no banner, such as "out of: x, y". */
 static bool is_header(const char *line, const char *end)
 {
-    for (; line < end; line++) {
-        if (*line != '\0' && strchr(delimiters, *line) != NULL && (*line != ',' || line[1] != ' '))
-            return true;
-    }
-    return false;
+    bool is_one = false;
+    for (; line < end; line++)
+        is_one = is_one ||
+                 (*line != '\0' && strchr(delimiters, *line) != NULL && (*line != ',' || line[1] != ' '));
+    return is_one;
+}
+
+/* The time of a line of a log; its begin is NULL if the line has none. */
+struct found {
+    struct trace_span time;
+    bool has_form;
+};
+
+static bool is_time_name(struct trace_span name)
+{
+    return name.begin != NULL && name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0;
+}
+
+static bool take_time(void *target, struct trace_span name, struct trace_span field)
+{
+    if (is_time_name(name))
+        *(struct trace_span *)target = field;
+    return true;
+}
+
+static struct found read_time(const char *form, const char *begin, const char *end)
+{
+    struct found found = {.has_form = false};
+    found.has_form = csv_split_line(form, begin, end, take_time, &found.time);
+    const size_t size = found.time.begin == NULL ? 0 : (size_t)(found.time.end - found.time.begin);
+    if (size == 0 || trace_time_likely(found.time.begin, size) < 2)
+        found.time.begin = NULL;
+    return found;
+}
+
+/* Whether a line has a form that is known by its name. */
+static bool is_known(unsigned kind, const char *form, const char *begin, const char *end)
+{
+    const struct found found = read_time(form, begin, end);
+    return found.has_form && found.time.begin != NULL &&
+           (kind != LOG_KIND_SYSLOG ||
+            trace_time_lacks_year(found.time.begin, (size_t)(found.time.end - found.time.begin))) &&
+           (kind != LOG_KIND_PROTOCOL || has_only(found.time, NUMBER_SIGNS));
 }
 
 bool csv_guess_line(const char *bytes, size_t size, char *form)
 {
-    static const char *const known[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG, LINE_PROTOCOL};
-    enum { BANNER_LINES = 4, PROTOCOL = 2 };
-    struct found found;
-    const char *end, *at = bytes;
+    static const char *const known[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG, LOG_AUDIT, LINE_PROTOCOL};
+    struct place_of_time time;
     const bool is_table = pasted_header(bytes, size) > 0 || count_in_all(bytes, size, ';') > 0 ||
-                          count_in_all(bytes, size, '\t') > 0 || count_in_all(bytes, size, ',') > 0;
-    for (unsigned line = 0;
-         line < BANNER_LINES && (end = memchr(at, '\n', (size_t)(bytes + size - at))) != NULL;
-         at = end + 1, line += *bytes != '#') {
+                          count_in_all(bytes, size, '\t') > 0;
+    unsigned lines = 0;
+    for (const char *at = bytes, *end; lines < BANNER_LINES; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            return false;
         const char *stop = end - (end > at && end[-1] == '\r');
         if (read_directive(at, stop, form))
             return true;
-        for (size_t i = 0; i <= PROTOCOL; i++) {
-            if (is_row_of(known[i], at, stop, &found) &&
-                (i < PROTOCOL || has_only(found.time, NUMBER_SIGNS))) {
+        if (is_comment(at, stop))
+            continue;
+        for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+            if (is_known(i, known[i], at, stop)) {
                 strcpy(form, known[i]);
                 return true;
             }
         }
-        if (!is_table && begin_form(at, stop, form)) {
-            add_places(form, bytes, size);
-            strcat(form, "{message}");
+        if (!is_table && find_time(at, stop, &time)) {
+            write_form(bytes, size, &time, form);
             return true;
         }
-        if (*at != '#' && is_header(at, stop))
+        if (is_header(at, stop))
             return false;
+        lines++;
     }
     return false;
 }
@@ -686,11 +749,11 @@ static bool read_record(struct parse *parse, char *line, size_t size, struct sim
 /* Whether a line continues the message of the one above. */
 static bool is_continued(struct wl_csv *csv, const char *begin, const char *end)
 {
-    struct found found;
-    char form[CSV_FORM_BYTES];
+    struct place_of_time time;
     const bool is_row =
-        *begin != '#' && (csv->dialect.has_comments || is_row_of(csv->dialect.line, begin, end, &found) ||
-                          found.time.begin != NULL || begin_form(begin, end, form));
+        !is_comment(begin, end) &&
+        (csv->dialect.has_comments || read_time(csv->dialect.line, begin, end).time.begin != NULL ||
+         find_time(begin, end, &time));
     csv->continued += !is_row;
     return !is_row;
 }
@@ -982,6 +1045,13 @@ bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, 
     return true;
 }
 
+const json_t *trace_json_bare(const json_t *value)
+{
+    void *at = json_object_size(value) == 1 ? json_object_iter((json_t *)(uintptr_t)value) : NULL;
+    return at != NULL && *json_object_iter_key(at) == '$' ? trace_json_bare(json_object_iter_value(at))
+                                                          : value;
+}
+
 const json_t *trace_json_find(const json_t *object, const char *name)
 {
     const json_t *found = json_object_get(object, name);
@@ -998,7 +1068,7 @@ const json_t *trace_json_find(const json_t *object, const char *name)
             return trace_json_find(inner, point + 1);
         point = strchr(point + 1, '.');
     }
-    return json_is_null(found) ? NULL : found;
+    return json_is_null(found) ? NULL : trace_json_bare(found);
 }
 
 bool trace_json_put(struct csv_buffer *buffer, const json_t *value, size_t *size)

@@ -174,6 +174,9 @@ bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, 
 bool trace_json_are_pairs(const char *bytes, size_t size);
 /* The longest array of objects in a value; NULL: there is none. */
 const json_t *trace_json_rows(const json_t *value, unsigned depth);
+/* The value in an object like {"$date": "2026-01-01T00:00:00Z"}, as MongoDB writes it; otherwise the value.
+ */
+const json_t *trace_json_bare(const json_t *value);
 /* The value of a field, or of a nested field by a path with dots; NULL when it is missing or null. The whole
  * name is tried first, since the name of a field may contain dots. */
 const json_t *trace_json_find(const json_t *object, const char *name);
@@ -335,6 +338,7 @@ struct trace_table {
     struct trace_columns columns;
     struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
+    uint64_t sizeless;               /* rows without a size in a column that has a usual name */
     uint64_t keyless;                /* rows without a value of a key that was guessed */
     bool has_zones;                  /* the times of all rows so far have a zone */
     char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */

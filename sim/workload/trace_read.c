@@ -259,21 +259,22 @@ static bool read_any(struct wl_trace *trace, struct trace_row *row, bool *more, 
     return true;
 }
 
-static bool is_near_1970(int64_t time_ns)
+static bool is_near_1970(const struct wl_trace *trace, int64_t time_ns)
 {
-    return time_ns > -NEAR_1970 && time_ns < NEAR_1970;
+    const int64_t near_ns = wl_trace_has_epochs(trace) ? NEAR_1970 : SIM_DAY; /* a date is meant */
+    return time_ns > -near_ns && time_ns < near_ns;
 }
 
 /* Whether one of two rows has no time, such as 0, or a time in another unit. */
-static bool are_apart(int64_t one_ns, int64_t other_ns)
+static bool are_apart(const struct wl_trace *trace, int64_t one_ns, int64_t other_ns)
 {
-    return (is_near_1970(one_ns) && (other_ns > FAR_SPAN || other_ns < -FAR_SPAN)) ||
-           (is_near_1970(other_ns) && (one_ns > FAR_SPAN || one_ns < -FAR_SPAN));
+    return (is_near_1970(trace, one_ns) && (other_ns > FAR_SPAN || other_ns < -FAR_SPAN)) ||
+           (is_near_1970(trace, other_ns) && (one_ns > FAR_SPAN || one_ns < -FAR_SPAN));
 }
 
 static bool fail_apart(const struct wl_trace *trace, int64_t time_ns, struct sim_error *error)
 {
-    bool is_last = is_near_1970(trace->last_time_ns);
+    bool is_last = is_near_1970(trace, trace->last_time_ns);
     char odd[SIM_TIME_TEXT_SIZE], other[SIM_TIME_TEXT_SIZE];
     sim_time_format(is_last ? trace->last_time_ns : time_ns, odd);
     sim_time_format(is_last ? time_ns : trace->last_time_ns, other);
@@ -293,7 +294,7 @@ static bool fail_order(struct wl_trace *trace, const struct trace_row *row, stru
     struct trace_row later = *row;
     bool more = true;
     for (; more; more = read_any(trace, &later, &more, &ignored) && more) {
-        if (are_apart(later.time_ns, trace->last_time_ns))
+        if (are_apart(trace, later.time_ns, trace->last_time_ns))
             return fail_apart(trace, later.time_ns, error);
     }
     char here[SIM_TIME_TEXT_SIZE], before[SIM_TIME_TEXT_SIZE];
@@ -317,7 +318,7 @@ static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, 
                           trace->table.is_json || !trace->table.has_header ? "" : " below the header");
     if (trace->last_line > 0 && row->time_ns < trace->last_time_ns)
         return fail_order(trace, row, error);
-    if (trace->last_line > 0 && are_apart(row->time_ns, trace->last_time_ns))
+    if (trace->last_line > 0 && are_apart(trace, row->time_ns, trace->last_time_ns))
         return fail_apart(trace, row->time_ns, error);
     trace->last_time_ns = row->time_ns;
     trace->last_line = trace->row_line;

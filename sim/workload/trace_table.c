@@ -201,15 +201,15 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
 #define PREFIX_LETTERS  4u /* a listed word at least this long may also begin a longer word */
 
 static const char *const time_words[] = {"time", "date", "at", "ts", "created", "when", "epoch"};
-static const char *const later_words[] = {"received", "arrived", "arrival",  "ingest", "stored",
-                                          "inserted", "updated", "modified", "delete", "expire",
-                                          "end",      "ended",   "closed",   "finish", "due"};
+static const char *const later_words[] = {"received", "arrived",  "arrival", "ingest", "stored", "inserted",
+                                          "updated",  "modified", "delete",  "expire", "end",    "birthday",
+                                          "ended",    "closed",   "finish",  "due"};
 static const char *const entity_words[] = {
     "device",  "user",    "channel", "sensor", "room",         "account", "customer", "tenant",
     "session", "host",    "server",  "guild",  "author",       "member",  "stream",   "topic",
     "meter",   "vehicle", "symbol",  "ticker", "conversation", "thread",  "client",   "owner",
     "chat",    "group",   "station", "series", "machine",      "node",    "service",  "source",
-    "actor",   "repo",    "asset",   "ip",     "key"};
+    "actor",   "repo",    "asset",   "pk",     "ip",           "key"};
 static const char *const id_words[] = {"id", "uuid"};
 static const char *const message_words[] = {"message", "msg", "text", "content", "request", "rest"};
 static const char *const category_words[] = {"level",    "type", "status", "method",
@@ -269,7 +269,7 @@ static void take_value(struct column *column, const char *pattern, const char *t
     bool has_zone;
     const int time = pattern == NULL ? trace_time_likely(text, size)
                                      : 3 * trace_time_match(pattern, text, size, &time_ns, &has_zone);
-    const bool is_date = time > 0 && size == (kind == WL_TIME_ISO ? DATE_CHARACTERS : DATE_DIGITS);
+    const bool is_date = time > 1 && size <= DATE_CHARACTERS && memchr(text, ':', size) == NULL;
     const uint32_t bit = trace_keys_hash(text, size) % DISTINCT_BITS;
     column->time = is_first || time < column->time ? time : column->time;
     column->is_number = is_number && (is_first || column->is_number);
@@ -316,9 +316,9 @@ static int key_rank(const char *name, const struct column *column, size_t rows)
     rank -= 2 * (HAS_WORD(name, time_words) || column->bytes > TEXT_MOST * column->values);
     if (is_unique(column))
         rank -= column->values < 12 * FEW_ROWS ? 3 : 9;
-    else if (!is_few && !is_entity(name) && 2 * column->distinct > column->values)
+    else if (!is_few && 10 * column->distinct > (is_entity(name) ? 7 : 5) * column->values)
         rank -= 2;
-    return rank - (!is_few && column->distinct == 1) - (column->values < rows) +
+    return rank - (!is_few && column->distinct == 1) - 4 * (10 * column->values < 9 * rows) +
            (column->distinct > 2 * FEW_ROWS);
 }
 
@@ -504,7 +504,7 @@ static bool put_names(const json_t *object, const char *before, unsigned depth, 
          at != NULL && header->count < WL_CSV_FIELDS_MAX;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         char name[TRACE_NAME_BYTES];
-        const json_t *value = json_object_iter_value(at);
+        const json_t *value = trace_json_bare(json_object_iter_value(at));
         size_t size = (size_t)snprintf(name, sizeof name, "%s%s", before, json_object_iter_key(at));
         if (size + 1 >= sizeof name)
             continue;
@@ -968,17 +968,15 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     const char *foreign = format->line != NULL ? NULL : sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
-    table->csv.reader.are_pairs = format->line == NULL && !table->is_json &&
-                                  format->layout != WL_LAYOUT_CSV && trace_json_are_pairs(bytes, size);
-    table->is_json = table->is_json || table->csv.reader.are_pairs;
     const bool may_be_log = format->line == NULL && !table->is_json && format->layout == WL_LAYOUT_AUTO &&
-                            format->delimiter == '\0';
-    table->line =
-        may_be_log && size > 0 && csv_guess_line(bytes, size, table->form) ? table->form : format->line;
+                            format->delimiter == '\0' && size > 0;
+    table->line = may_be_log && csv_guess_line(bytes, size, table->form) ? table->form : format->line;
+    table->csv.reader.are_pairs = may_be_log && table->line == NULL && trace_json_are_pairs(bytes, size);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");
-    table->is_json = format->layout == WL_LAYOUT_JSON || (format->layout == WL_LAYOUT_AUTO && table->is_json);
+    table->is_json = format->layout == WL_LAYOUT_JSON || table->csv.reader.are_pairs ||
+                     (format->layout == WL_LAYOUT_AUTO && table->is_json);
     if (!(table->is_json ? begin_json : begin_csv)(table, error) ||
         (table->time == WL_TIME_AUTO && !judge_times(table, error)))
         return false;
@@ -1118,6 +1116,12 @@ static bool read_number(struct trace_table *table, const struct trace_column *co
         size -= 2;
     bool is_negative = size > 1 && *text == '-';
     bool is_whole = trace_whole((struct trace_span){text + is_negative, text + size}, out);
+    if (table->record.fields[column->field] == NULL && table->format->columns.bytes == NULL &&
+        column->role == TRACE_BYTES) {
+        table->sizeless++;
+        *out = 0;
+        return true;
+    }
     if (size == 0)
         return FAIL(table, error, "%s is empty; %s", name, cure);
     if (!is_whole)
@@ -1303,6 +1307,8 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     }
     if (table->keyless > 0)
         fprintf(stream, ", the key of %" PRIu64 " rows without one '-'", table->keyless);
+    if (table->sizeless > 0)
+        fprintf(stream, ", %" PRIu64 " rows without a size have 0 bytes", table->sizeless);
     if (!has(table, TRACE_BYTES) && !has(table, TRACE_COUNT) && !has(table, TRACE_BYTES_OF))
         fputs(", no sizes", stream);
     if (table->unused[0] != '\0')

@@ -132,6 +132,7 @@ static const struct {
 } forms[] = {
     {WL_TIME_ISO, "%Y-%m-%d", ""},                                   /* also 2026/1/31 9:05 and 2026.01.31 */
     {WL_TIME_ISO, "%Y%m%d", ""},                                     /* 20260131T090500Z */
+    {WL_TIME_ISO, "%Y-%m", ""},      {WL_TIME_WORDS, "%b-%Y", ""},   /* a month */
     {WL_TIME_WORDS, "%d-%b-%Y", ""},                                 /* RFC 2822, the logs of web servers */
     {WL_TIME_WORDS, "%b-%d-%Y", ""}, {WL_TIME_WORDS, "%b-%d", "%Y"}, /* C's asctime() */
     {WL_TIME_WORDS, "%Y-%m-%d", ""},                                 /* with AM or PM */
@@ -150,7 +151,7 @@ static bool copy_date(const char *text, size_t size, char copy[DATE_SIZE])
         return false;
     for (size_t i = 0; i < size && text[i] != '('; i++) {
         bool is_t = text[i] == 'T' && i > 0 && is_digit(text[i - 1]);
-        bool is_sign = is_date && (is_t || strchr(" /.,-", text[i]) != NULL);
+        bool is_sign = is_date && (is_t || strchr(" \t/.,-", text[i]) != NULL);
         if (strchr("[]\"", text[i]) == NULL && !(is_sign && (used == 0 || copy[used - 1] == '-')))
             copy[used++] = is_sign ? '-' : text[i];
         is_date = is_date && text[i] != ':' && !is_t;
@@ -227,7 +228,7 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
     const char *begin = strptime(copy, "%a-", &day);
     begin = begin == NULL ? copy : begin;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct tm time = {0};
+        struct tm time = {.tm_mday = 1};
         int64_t fraction_ns, zone_ns = 0;
         const char *at = forms[i].kind == kind ? strptime(begin, forms[i].before, &time) : NULL;
         const bool is_clock = at != NULL && *at == ':' && strstr(forms[i].before, "%y") != NULL;
@@ -376,6 +377,9 @@ int trace_time_likely(const char *text, size_t size)
     bool has_zone;
     if (size == 0 || strchr(" -,;:", text[size - 1]) != NULL || ends_with_year)
         return 0;
+    if (kind > WL_TIME_WORDS && kind <= WL_TIME_YMD && size < DATE_LEAST + 2 &&
+        memchr(text, '.', size) != NULL)
+        return 0; /* a version */
     if ((kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_YMD)) && size >= DATE_LEAST)
         return 3;
     if (kind == WL_TIME_AUTO || (kind >= WL_TIME_ISO && kind < WL_TIME_S) || kind >= WL_TIME_WORDS)

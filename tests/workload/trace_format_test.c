@@ -533,7 +533,7 @@ static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state
         {"Jan  1 00:00:00 web sshd: x\nJan  1 00:00:01 --- repeated ---\n", AS_IS,
          "946684800000000000 web 0|946684801000000000 - 0|"},
         {"2026-01-01 00:00:00 [a] x\n[b] 2026-01-01 00:00:00 z\n", AS_IS,
-         ":2: the line has not the form {time:19} [{part1}] {message}; remove it, or give another form by "
+         ":2: the line has not the form {time:2w} [{part}] {message}; remove it, or give another form by "
          "'line' under trace"},
         /* Fields that a comment names, name=value, InfluxDB's lines, and the rows in an object. */
         {"#Version: 1.0\n#Fields: date time c-ip sc-bytes\n2026-01-01 00:00:00 ::1 7\n#Date: x\n", AS_IS,

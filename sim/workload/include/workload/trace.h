@@ -28,7 +28,7 @@ enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
 
 /* Logs that are recognised, by the form of their lines. */
 #define WL_LOG_ACCESS "{host} {ident} {auth} [{time}] \"{request}\" {status} {bytes} {rest}"
-#define WL_LOG_SYSLOG "{time:15} {host} {tag}: {message}"
+#define WL_LOG_SYSLOG "{time:3w} {host} {tag}: {message}"
 
 /* How a time is written: its name in a scenario, and in messages. */
 #define WL_TRACE_TIMES(X)                                                                                    \
@@ -107,7 +107,7 @@ const char *wl_trace_delimiter_name(char delimiter);
 /* The name of a format of times, for messages: "epoch seconds", "ISO 8601". */
 const char *wl_trace_time_name(enum wl_trace_time time);
 /* Whether a text is the form of a log's line, "[{time}] {host} {message}": a field ends where the text after
- * it begins, or after a number of bytes, {time:23}; the last one has the rest. */
+ * it begins, or after a number of bytes, {time:23}, or words, {time:2w}; the last one has the rest. */
 bool wl_trace_line_is(const char *text);
 /* Whether a text is such a pattern: letters of strptime() that do not depend on the machine's settings, and
  * %f for decimals of the second. */
