@@ -145,7 +145,6 @@ class CompletionTest(ProgramTest):
         self.assertEqual(self.bash("diff", "1", ":", ""), [])
         for database in [["--db", "a\\ b.db"], ["--db", "=", "'a b.db'"]]:
             self.assertEqual(set(self.bash("show", *database, "")), {"last", "1", "2", "3"})
-        self.assertEqual(set(self.bash("cql", SPACED, "--stress", "--run", "")), {"last", "1", "2"})
 
     def test_bash_quotes_a_name_with_a_blank(self):
         self.need("bash")

@@ -90,7 +90,6 @@ COMMANDS = {
     "replay json": ["replay", "1", "--json"],
     "cql": ["cql", "tiny.yaml"],
     "cql json": ["cql", "tiny.yaml", "--json"],
-    "cql stress": ["cql", "tiny.yaml", "--strategy", "time", "--stress", "--run", "last"],
     "sweep": ["sweep", "swept.yaml", "--csv", "figures.csv"],
     "sweep json": ["sweep", "swept.yaml", "--json", "--metric", "partitions.all.rows.max"],
     "merge": ["merge", "bucketlab.db", "other.db", "--db", "all.db"],
