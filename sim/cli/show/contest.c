@@ -558,9 +558,9 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
         if (i == TUNE_OVER && isnan(judgment->share_most)) /* every seed has the same partitions */
             interval = (struct tune_interval){sample.mean, sample.mean};
         else if (i == TUNE_OVER)
-            interval = (struct tune_interval){lab_share_least(judgment->over, judgment->partitions,
-                                                              1 - (1 - contest->terms.confidence) / 2),
-                                              judgment->share_most};
+            interval = (struct tune_interval){
+                lab_share_least(judgment->over, judgment->partitions, contest->terms.confidence),
+                judgment->share_most};
         object = cli_json_with(object, tune_figure_names[i],
                                CLI_OBJECT({"mean", cli_json_number(sample.mean)},
                                           {"low", cli_json_number(interval.low)},

@@ -225,9 +225,12 @@ static bool is_open(const json_t *row)
            strcmp(json_string_value(json_object_get(row, "kind")), "observed") != 0;
 }
 
-static bool is_exceeded(const json_t *row)
+/* Whether the number above a limit is marked. Not a 0, where the distribution tells: the answer says so. */
+static bool is_marked(const json_t *row)
 {
-    return json_is_false(json_object_get(json_object_get(row, "verdict"), "within"));
+    const json_t *over = json_object_get(json_object_get(row, "metrics"), over_limit);
+    return json_is_false(json_object_get(json_object_get(row, "verdict"), "within")) &&
+           (over == NULL || json_number_value(over) > 0);
 }
 
 static unsigned marks_of(const void *context, const json_t *row, const struct cli_column *column)
@@ -239,7 +242,7 @@ static unsigned marks_of(const void *context, const json_t *row, const struct cl
                    ? CLI_CHOICE
                    : 0;
     if (column->name == over_limit)
-        return is_exceeded(row) ? CLI_BANG | CLI_ALARM : 0;
+        return is_marked(row) ? CLI_BANG | CLI_ALARM : 0;
     if (column->name == twice)
         return cli_table_figure(row, column) > 0 ? CLI_ALARM : 0;
     if (column->name == peak_writes || column->name == peak_reads)
@@ -292,7 +295,7 @@ static void print_marks(const json_t *rows, bool has_choice)
     json_array_foreach(rows, index, row)
     {
         has_open = has_open || is_open(row);
-        has_over = has_over || is_exceeded(row);
+        has_over = has_over || is_marked(row);
     }
     const char *const marks[] = {has_choice ? "> the choice" : "", has_over ? "! exceeds a limit" : "",
                                  has_open ? "* none has closed; sizes of the open ones" : ""};

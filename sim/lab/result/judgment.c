@@ -186,7 +186,7 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
                              struct lab_judgment *out)
 {
     const double may = limits->over_limit_share, chance = 1 - limits->confidence;
-    const double each = 1 - chance / 2, seen = (double)facts->over / (double)facts->partitions;
+    const double seen = (double)facts->over / (double)facts->partitions;
     const bool is_full_over = may == 0 && facts->expected_full > chance;
     out->share = seen;
     if (facts->is_certain && (seen > may || !is_full_over)) {
@@ -224,11 +224,13 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
         }
     }
     out->by = LAB_BY_SAMPLE;
-    out->share_most = limits->confidence > 0 ? lab_share_most(facts->over, facts->partitions, each) : 1;
+    out->share_most =
+        limits->confidence > 0 ? lab_share_most(facts->over, facts->partitions, limits->confidence) : 1;
     if (may == 0 || out->share_most <= may)
         out->within = LAB_WITHIN;
-    else if (limits->confidence <= 0 ? seen > may
-                                     : lab_share_least(facts->over, facts->partitions, each) > may)
+    else if (limits->confidence <= 0
+                 ? seen > may
+                 : lab_share_least(facts->over, facts->partitions, limits->confidence) > may)
         exceed(facts, LAB_BY_SAMPLE, out);
     else
         out->missing = "there are too few partitions to tell; use more seeds or a longer run";

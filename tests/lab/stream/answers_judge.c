@@ -61,8 +61,8 @@ static struct twin_verdict judge_partitions(const struct lab_limits *limits, con
     out.by = LAB_BY_SAMPLE;
     out.most = -1;
     /* As few, or as many, are unlikely if the share were `may`. */
-    bool is_less = twin_binomial_upto(over, n, may) <= chance / 2 * (1 + 1e-12);
-    bool is_more = over > 0 && 1 - twin_binomial_upto(over - 1, n, may) < chance / 2 * (1 - 1e-12);
+    bool is_less = twin_binomial_upto(over, n, may) <= chance * (1 + 1e-12);
+    bool is_more = over > 0 && 1 - twin_binomial_upto(over - 1, n, may) < chance * (1 - 1e-12);
     out.within = may == 0 || is_less ? LAB_WITHIN : is_more ? LAB_EXCEEDS : LAB_NOT_JUDGED;
     return out;
 }
@@ -150,7 +150,7 @@ bool twin_judged(const struct answer *answer, const char *label, const struct la
         (told->missing != NULL) != (told->within == LAB_NOT_JUDGED))
         return twin_differs(answer, "%s: the facts of its verdict differ", label);
     bool is_fine = wanted.most == -1 ? is_upper(told->share_most, (double)facts->over,
-                                                (double)facts->partitions, (1 - limits->confidence) / 2)
+                                                (double)facts->partitions, 1 - limits->confidence)
                                      : twin_is_near(told->share_most, wanted.most);
     return is_fine ||
            twin_differs(answer, "%s: at most %.9g of other seeds' partitions, and %.9g by the twin", label,

@@ -11,7 +11,7 @@
  *  4. the distribution of sizes (the metrics expected.*), where it decides: the number of partitions of a run
  *     that are expected to exceed a limit, between two bounds. If none may, a full partition of count,
  *     probabilistic or weighted must not, even if the run is too short to fill one;
- *  5. the partitions of the run as a sample, by the bounds of Clopper and Pearson.
+ *  5. the partitions of the run as a sample, by the one-sided bounds of Clopper and Pearson.
  * If limits.over_limit_share is 0, no partition may exceed a limit: by its distribution a strategy is within
  * the limits if, with limits.confidence, none of a run's partitions exceeds one. Otherwise the share of
  * partitions above a limit must be at most over_limit_share.
