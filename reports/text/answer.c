@@ -60,6 +60,24 @@ static const char *counted(const struct lab_judgment *judgment, const char *limi
                        judgment->over == 1 ? "is" : "are", limit);
 }
 
+/* "2.49 partitions above 100,000 rows are expected in 365 d, by their distribution" */
+static const char *judged_by_distribution(const struct lab_judgment *judgment,
+                                          const struct lab_limits *limits, const char *limit,
+                                          struct report_arena *arena)
+{
+    const char *text =
+        limits->over_limit_share == 0 && judgment->expected > 1 - limits->confidence
+            ? report_text(arena, "%s partitions above %s are expected in %s, by their distribution",
+                          report_number(arena, judgment->expected), limit,
+                          report_days(arena, judgment->expected_days))
+            : report_text(arena, "a full partition is above %s with a probability of %s", limit,
+                          chance(arena, judgment->share_most));
+    return judgment->partitions == 0 ? text
+           : judgment->over > 0      ? report_text(arena, "%s; %s", counted(judgment, limit, arena), text)
+                                     : report_text(arena, "none of %s partitions, but %s",
+                                                   report_grouped(arena, judgment->partitions), text);
+}
+
 static const char *judged_over(const struct lab_judgment *judgment, const char *limit,
                                struct report_arena *arena)
 {
@@ -69,9 +87,7 @@ static const char *judged_over(const struct lab_judgment *judgment, const char *
                    ? report_text(arena, "at least %s of the partitions in sstables are above %s",
                                  report_percent(arena, judgment->share), limit)
                    : report_text(arena, "the largest partition is above %s", limit);
-    return report_text(arena, "%s%s", counted(judgment, limit, arena),
-                       judgment->over > 0 ? ""
-                                          : ", but by the distribution of sizes some are to be expected");
+    return counted(judgment, limit, arena);
 }
 
 static const char *judged_within(const struct lab_judgment *judgment, const struct lab_limits *limits,
@@ -132,8 +148,10 @@ const char *report_judged(const struct lab_judgment *judgment, const struct lab_
     const char *limit = report_limits(&told, arena);
     if (limits->over_limit_share > 0)
         report_append(arena, &limit, " ", "(allowed: %s)", report_percent(arena, limits->over_limit_share));
-    const char *text = judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
-                                                       : judged_within(judgment, limits, limit, arena);
+    const char *text = judgment->within == LAB_WITHIN ? judged_within(judgment, limits, limit, arena)
+                       : judgment->by == LAB_BY_DISTRIBUTION
+                           ? judged_by_distribution(judgment, limits, limit, arena)
+                           : judged_over(judgment, limit, arena);
     return rate[0] == 0                      ? text
            : judgment->within == LAB_EXCEEDS ? report_text(arena, "%s; %s", rate, text)
                                              : report_text(arena, "%s; %s", text, rate);

@@ -87,6 +87,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     struct tune_outlook *outlook = &contest->outlook;
     *outlook = (struct tune_outlook){.scenario = contest->scenario,
                                      .days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
+                                     .rows = (double)contest->rows.rows,
                                      .busiest_rows = contest->rows.busiest_rows,
                                      .busiest_bytes = contest->rows.busiest_bytes};
     if (is_fine && contest->scenario->trace_path != NULL)
@@ -169,8 +170,7 @@ static bool differs_by_seed(const struct tune_contest *contest, const struct lab
            (kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED);
 }
 
-/* The partitions of a run are estimated by those whose expected number and probability are known; there are
- * never more than rows. */
+/* A margin is judged as a run with the scenario's seed would be. */
 void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                struct lab_facts *out)
 {
@@ -182,14 +182,11 @@ void tune_know(const struct tune_contest *contest, const struct lab_settings *se
                                            true,
                                            (double)contest->rows.lasts_ns / (double)SIM_SECOND,
                                            (double)contest->rows.busiest_rows * factor};
-    double partitions = rows;
-    *out = (struct lab_facts){.expected_most = (double)INFINITY, .expected_share = (double)NAN};
-    if (!differs_by_seed(contest, settings))
+    *out = (struct lab_facts){
+        .expected_most = (double)INFINITY, .expected_share = (double)NAN, .partitions = (uint64_t)ceil(rows)};
+    if (factor != 1 || !differs_by_seed(contest, settings))
         tune_expected_of(&prospect, settings, out);
     tune_rates_of(&prospect, settings, out->rates);
-    if (out->has_distribution && isfinite(out->expected_most) && out->expected_share > 0)
-        partitions = fmin(rows, out->expected_most / out->expected_share + keys);
-    out->partitions = (uint64_t)fmax(1, ceil(partitions));
 }
 
 static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known)
@@ -204,6 +201,8 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     facts.has_distribution = known->has_distribution;
     facts.expected_most = known->expected_most;
     facts.expected_least = known->expected_least;
+    facts.expected_run = known->expected_run;
+    facts.expected_days = known->expected_days;
     facts.expected_share = known->expected_share;
     facts.expected_full = known->expected_full;
     for (int i = 0; i < LAB_RATES; i++) {
@@ -212,8 +211,7 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
         facts.rates[i].is_counted = seen_rate.is_counted;
         facts.rates[i].counted = seen_rate.counted;
     }
-    if (facts.has_distribution && isnan(facts.expected_share) && facts.partitions > 0)
-        facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
+    tune_expected_share(&facts, (double)facts.partitions / seeds);
     return facts;
 }
 
@@ -774,7 +772,7 @@ struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const struct tune_seen worst = tune_worst_of(entrant);
-    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings, &entrant->known,
+    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings,
                                 worst.figures[TUNE_FIRST_OVER], worst.rows_most, worst.bytes_most);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The expected number of partitions above a limit. In: a scenario and a setting. Out: an upper and a lower
- * bound. First the limits are converted to rows, exactly where rows have one size; then the tail of one
- * partition is computed; then tails are summed up over the partitions of the run: for windows and buckets
- * key by key, from the integral of the key's rate, where a key whose highest rate leaves no chance is
- * skipped. */
+/* The expected number of partitions above a limit, and when the first one exceeds it. In: a scenario and a
+ * setting. Out: numbers for the judge, and a median. The limits are converted to rows, or, where sizes are
+ * drawn, the tail of a sum of bytes is taken at its saddle point (Lugannani and Rice 1980, in the form of
+ * Barndorff-Nielsen). Tails are summed up over the partitions that the stream makes: windows are walked key
+ * by key, from the integral of the key's rate; partitions without end and those that count rows are crowds of
+ * keys with the same rate, of which the first passage is followed in time. */
 #include "tune/expected.h"
 
 #include <float.h>
@@ -25,371 +26,221 @@
 #include "workload/workload.h"
 
 #define ATOMS_MAX     512
-#define LADDER        48    /* Poisson means for which the tail of a sum of bytes is computed */
-#define NEGLIGIBLE    1e-15 /* a tail that is not computed more closely */
-#define RARE          0.01
+#define RUNGS         48      /* Poisson means for which the tail of a sum of bytes is computed */
+#define RUNG_FIRST    38      /* standard deviations below the limit, of the first of them */
+#define NEGLIGIBLE    1e-15   /* a tail that is not computed more closely */
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
 #define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
-#define KEY_NAME      64      /* bytes of a key's name at most, for the size of a partition's header */
+#define GENERATIONS   30      /* partitions of a key that are followed one by one */
+#define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
 
 #define DAYS_OF_WEEK 7
-/* Expected numbers of partitions over the length of the run up to this mean "never". */
-#define NEVER 1e-6
 
-/* A distribution of the bytes of a row on disk: atoms in ascending order, each rounded up to the largest size
- * that it stands for, so that tails are upper bounds; `least` is rounded down to the smallest. */
+/* A distribution of the bytes of a row on disk, as atoms in ascending order. */
 struct sizes {
     size_t count;
     double bytes[ATOMS_MAX], weight[ATOMS_MAX], above[ATOMS_MAX]; /* above: the chance of a larger size */
-    double least[ATOMS_MAX];
-    double mean;
+    double chance[ATOMS_MAX]; /* that such a row increments, for kinds that count increments */
+    double mean, mean_chance;
 };
 
-struct task {
+/* The rows of a partition: a number, Poisson of a mean, or up to the increment that reaches a threshold. */
+struct number {
+    enum { FIXED, POISSON, THRESHOLD } kind;
+    double n;
+};
+
+/* What is known of a setting's partitions. */
+struct model {
     const struct lab_scenario *scenario;
     const struct lab_settings *settings;
-    double rows, keys, factor;
-    double enough;                  /* a sum whose lower bound is above this is not completed */
-    double limit_most, limit_least; /* in rows: more rows may exceed a limit; more rows certainly do */
-    bool has_sizes;                 /* a limit in bytes, and rows of drawn sizes: */
-    struct sizes sizes;
-    double room; /* the bytes of rows that a partition may have */
-    /* The chance that a Poisson number of rows of mean ladder_mean(i) has more bytes; 0: not computed yet. */
-    double ladder[LADDER];
-    double work; /* stretches and windows examined so far */
+    double factor; /* of the rate */
+    double rows;   /* that a partition may have, by the limits in rows and of one size */
+    double room,
+        sized_rows;     /* of drawn sizes: bytes that its rows may have, and about how many rows these are */
+    struct sizes sizes; /* of drawn sizes */
+    double relative, squares; /* their variance by the square of the mean; the second moment below `room` */
+    double rungs[RUNGS];      /* standard normal quantiles of tails; NaN: not computed yet */
+    bool is_counted;          /* a partition ends by counting rows: */
+    double mean, variance;    /* of the rows of a full one */
+    double mean_within;       /* of those that are within the limits */
+    double tail;              /* the chance that a full one exceeds a limit */
+    double work;              /* stretches and windows examined so far */
 };
 
 /* --- sizes */
 
-/* The size that a share u of the sizes does not exceed. */
-static double quantile(const struct sim_size *size, double u, double rest)
+/* The size that a share 1 - rest of the sizes does not exceed. */
+static double quantile(const struct sim_size *size, double rest)
 {
     switch (size->kind) {
     case SIM_SIZE_CONSTANT:
         return size->a;
     case SIM_SIZE_UNIFORM:
-        return size->a + u * (size->b - size->a);
+        return size->a + (1 - rest) * (size->b - size->a);
     case SIM_SIZE_LOGNORMAL:
-        return exp(size->log_mean +
-                   size->b * (u < 0.5 ? gsl_cdf_ugaussian_Pinv(u) : gsl_cdf_ugaussian_Qinv(rest)));
+        return exp(size->log_mean + size->b * gsl_cdf_ugaussian_Qinv(rest));
     case SIM_SIZE_PARETO:
         return size->a * pow(rest, -1 / size->b);
     }
     return (double)NAN;
 }
 
-/* Atoms of equal weight up to the 99 % quantile, then 12 for each factor of ten down to 1e-25. */
-static void make_sizes(const struct lab_scenario *scenario, uint32_t longest, uint32_t shortest,
-                       struct sizes *out)
+/* Atoms of equal weight up to the 99 % quantile, then 12 for each factor of ten down to 1e-25; scaled to the
+ * mean that the sizes have. */
+static void make_sizes(struct model *model, uint32_t stamp)
 {
     enum { BULK = 200, TAIL = 12, DECADES = 23 };
-    const struct sim_size *size = &scenario->workload.row_bytes;
-    double before = 1;
-    *out = (struct sizes){.count = 0};
-    for (size_t i = 0; i < BULK + TAIL * DECADES; i++) {
+    const struct sim_size *size = &model->scenario->workload.row_bytes;
+    const struct bk_strategy *strategy = &model->settings->strategy;
+    struct sizes *out = &model->sizes;
+    double before = 1, sum = 0;
+    out->count = BULK + TAIL * DECADES;
+    for (size_t i = 0; i < out->count; i++) {
         const double rest =
             i < BULK ? 1 - 0.99 * (double)(i + 1) / BULK : 0.01 * pow(10, -(double)(i + 1 - BULK) / TAIL);
-        const double payload = fmin(ceil(quantile(size, 1 - rest, rest)), 0x1p40),
-                     least = fmin(floor(quantile(size, 1 - before, before)), 0x1p40);
-        out->bytes[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(payload, 1), longest);
-        out->least[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(least, 1), shortest);
+        out->bytes[i] = fmin(quantile(size, i < BULK ? (before + rest) / 2 : sqrt(before * rest)), 0x1p40);
         out->weight[i] = before - rest;
         out->above[i] = before = rest;
+        sum += out->weight[i] * out->bytes[i];
+    }
+    const double scale = fmax(0.9, fmin(1.1, sim_size_mean(size) / sum));
+    double squares = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const double payload = fmax(1, scale * out->bytes[i]), whole = floor(payload + 0.5);
+        if (strategy->kind == BK_KIND_WEIGHTED)
+            out->chance[i] = fmin(1, payload / (double)strategy->of.weighted.bytes);
+        else if (strategy->kind == BK_KIND_PROBABILISTIC)
+            out->chance[i] = tune_distribution_of(strategy, 1).p;
+        out->bytes[i] =
+            (double)lab_row_bytes(&model->scenario->row_cost, (uint64_t)whole, stamp) + payload - whole;
         out->mean += out->weight[i] * out->bytes[i];
-        out->count++;
+        out->mean_chance += out->weight[i] * out->chance[i];
+        squares += out->weight[i] * out->bytes[i] * out->bytes[i];
+        model->squares = out->bytes[i] <= model->room ? squares : model->squares;
     }
+    model->relative = squares / (out->mean * out->mean) - 1;
 }
 
-/* log E(exp(t X); X <= the size of atom `last`), where larger sizes count as none. */
-static double log_moment(const struct sizes *sizes, size_t last, double t)
+/* The cumulant generating function at t of the bytes of this number of rows, and its first two derivatives.
+ * Sizes above that of atom `last` count as none. False where it does not exist. */
+static bool cumulants(const struct sizes *sizes, size_t last, const struct number *number, double t,
+                      double out[3])
 {
-    const double most = t * sizes->bytes[last];
-    double sum = 0;
-    for (size_t i = 0; i <= last; i++)
-        sum += sizes->weight[i] * exp(t * sizes->bytes[i] - most);
-    return most + log(sum + sizes->above[last] * exp(-most));
-}
-
-/* The number of rows in a partition: fixed, Poisson, or negative binomial. */
-struct number {
-    enum { FIXED, POISSON, NEGATIVE } kind;
-    double mean, p; /* p: NEGATIVE, the chance of an increment */
-};
-
-/* log E(M^n) for log M; infinity where it does not exist. */
-static double log_of_number(const struct number *number, double log_m)
-{
-    switch (number->kind) {
-    case FIXED:
-        return number->mean * log_m;
-    case POISSON:
-        return number->mean * expm1(log_m);
-    case NEGATIVE: {
-        const double left = 1 - (1 - number->p) * exp(log_m);
-        return left > 0 ? number->mean * number->p * (log(number->p) + log_m - log(left)) : (double)INFINITY;
-    }
-    }
-    return (double)INFINITY;
-}
-
-static double exponent_at(const struct sizes *sizes, size_t last, const struct number *number, double room,
-                          double t)
-{
-    return log_of_number(number, log_moment(sizes, last, t)) - t * room;
-}
-
-/* The least Chernoff exponent over t, by golden section: the exponent is convex in t. */
-static double exponent(const struct sizes *sizes, size_t last, const struct number *number, double room)
-{
-    const double golden = 0.6180339887498949;
-    double low = 0, high = 200 / sizes->bytes[last] + 200 / room, best = 0;
-    double one = high - golden * (high - low), other = low + golden * (high - low);
-    double first = exponent_at(sizes, last, number, room, one),
-           second = exponent_at(sizes, last, number, room, other);
-    for (int i = 0; i < 30; i++) {
-        best = fmin(best, fmin(first, second));
-        if (first <= second) {
-            high = other;
-            other = one;
-            second = first;
-            one = high - golden * (high - low);
-            first = exponent_at(sizes, last, number, room, one);
-        } else {
-            low = one;
-            one = other;
-            first = second;
-            other = low + golden * (high - low);
-            second = exponent_at(sizes, last, number, room, other);
+    double all[3] = {sizes->above[last], 0, 0}, hits[3] = {sizes->above[last] * sizes->chance[last], 0, 0};
+    for (size_t i = 0; i <= last; i++) {
+        double term = sizes->weight[i] * exp(t * sizes->bytes[i]);
+        for (int k = 0; k < 3; k++, term *= sizes->bytes[i]) {
+            all[k] += term;
+            hits[k] += term * sizes->chance[i];
         }
     }
-    return best;
+    const double n = number->n, mean = all[1] / all[0], left = 1 - (all[0] - hits[0]);
+    if (number->kind == POISSON) {
+        out[0] = n * (all[0] - 1);
+        out[1] = n * all[1];
+        out[2] = n * all[2];
+    } else if (number->kind == FIXED) {
+        out[0] = n * log(all[0]);
+        out[1] = n * mean;
+        out[2] = n * (all[2] / all[0] - mean * mean);
+    } else { /* rows that do not increment are a geometric number before each that does */
+        const double others = (all[1] - hits[1]) / left, hit = hits[1] / hits[0];
+        out[0] = n * (log(hits[0]) - log(left));
+        out[1] = n * (hit + others);
+        out[2] = n * (hits[2] / hits[0] - hit * hit + (all[2] - hits[2]) / left + others * others);
+        if (!(left > 0))
+            return false;
+    }
+    return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
 }
 
-/* An upper bound of the chance that this number of rows has more than `room` bytes. */
-static double bytes_tail(const struct sizes *sizes, const struct number *number, double room)
+/* The chance that these rows have more than `room` bytes: Chernoff's bound, where single sizes dominate the
+ * saddle point. */
+static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room)
 {
-    double best = 1, before = 0;
-    if (number->mean * sizes->mean >= room)
+    double at[3], low = 0, high = 0;
+    if (!cumulants(sizes, last, number, 0, at) || !(at[2] > 0))
+        return at[1] > room;
+    const double distance = (room - at[1]) / sqrt(at[2]), step = 1 / sqrt(at[2]);
+    if (distance > 0)
+        for (high = step; cumulants(sizes, last, number, high, at) && at[1] < room && high < 1e4 * step;)
+            high *= 2;
+    else
+        for (low = -step; cumulants(sizes, last, number, low, at) && at[1] > room && low > -64 * step;)
+            low *= 2;
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        *(cumulants(sizes, last, number, middle, at) && at[1] < room ? &low : &high) = middle;
+    }
+    if (!cumulants(sizes, last, number, low, at))
         return 1;
-    for (int part = 1; part <= 64; part *= 4) {
+    if (low * sizes->bytes[last] > DOMINANT)
+        return exp(at[0] - low * room);
+    const double r = copysign(sqrt(2 * fmax(0, low * room - at[0])), low), u = low * sqrt(at[2]);
+    return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + log(u / r) / r : distance);
+}
+
+/* The chance that this number of rows has more than `room` bytes: that one is above a size, or those up to it
+ * are together; of some such sizes the one with the least sum (Fuk and Nagaev 1971). */
+static double bytes_above(const struct model *model, const struct number *number, double rows)
+{
+    const struct sizes *sizes = &model->sizes;
+    double best = 1, before = 0;
+    for (int part = 1; part <= 64; part *= 2) {
         size_t last = 0;
-        while (last + 1 < sizes->count && sizes->bytes[last + 1] <= room / part)
+        while (last + 1 < sizes->count && sizes->bytes[last + 1] <= model->room / part)
             last++;
         if (sizes->bytes[last] == before)
             continue;
         before = sizes->bytes[last];
-        const double large = number->mean * sizes->above[last];
+        const double large = rows * sizes->above[last];
         if (large < best)
-            best = fmin(best, large + exp(exponent(sizes, last, number, room)));
+            best = fmin(best, large + saddle_point(sizes, last, number, model->room));
     }
     return best;
 }
 
-/* A lower bound of it: Cantelli's inequality for sizes that are rounded down, and cut where it says most. */
-static double bytes_tail_least(const struct sizes *sizes, const struct number *number, double room)
+/* The mean of a Poisson number of rows whose bytes are z standard deviations below the limit. */
+static double rung_mean(const struct model *model, double z)
 {
-    const double rows = number->mean,
-                 variance = number->kind == FIXED ? 0 : rows * (1 - number->p) / number->p;
-    double sum = 0, squares = 0, best = 0;
-    for (size_t i = 0; i < sizes->count; i++) {
-        const double least = sizes->least[i];
-        sum += sizes->weight[i] * least;
-        squares += sizes->weight[i] * least * least;
-        const double mean = sum + sizes->above[i] * least, square = squares + sizes->above[i] * least * least,
-                     over = rows * mean - room;
-        if (over > 0)
-            best =
-                fmax(best, over * over /
-                               (over * over + rows * fmax(0, square - mean * mean) + variance * mean * mean));
-    }
-    return best;
+    const double half = z * sqrt(model->squares) / (2 * model->sizes.mean),
+                 root = sqrt(half * half + model->room / model->sizes.mean) - half;
+    return root * root;
 }
 
-/* --- the tail of one partition */
-
-static double ladder_mean(const struct task *task, size_t i)
+/* The chance that a Poisson number of rows exceeds a limit. */
+static double poisson_tail(struct model *model, double mean)
 {
-    return task->room / task->sizes.mean * (0.02 + 0.98 * (double)(i + 1) / LADDER);
-}
-
-/* Upper bounds of the chance of a Poisson number of rows to exceed a limit. */
-static double tail_most(struct task *task, double mean)
-{
-    double tail = tune_poisson_above(mean, task->limit_most);
-    if (!task->has_sizes)
+    const double tail = tune_poisson_above(mean, model->rows), spread = sqrt(mean * model->squares);
+    if (model->sized_rows == (double)INFINITY || !(mean > 0))
         return tail;
-    const double step = ladder_mean(task, 1) - ladder_mean(task, 0);
-    const double above = ceil((mean - ladder_mean(task, 0)) / step);
-    if (!(above < LADDER))
+    const double at = RUNG_FIRST - (model->room - mean * model->sizes.mean) / spread;
+    size_t last = 0;
+    if (at >= RUNGS - 1)
         return 1;
-    const size_t i = above > 0 ? (size_t)above : 0;
-    if (task->ladder[i] == 0) {
-        const struct number number = {POISSON, ladder_mean(task, i), 0};
-        task->ladder[i] = fmax(DBL_MIN, bytes_tail(&task->sizes, &number, task->room));
+    while (at < 0 && last + 1 < model->sizes.count && model->sizes.bytes[last + 1] <= model->room)
+        last++;
+    if (at < 0) /* not by the sum of the rows, but a single one may */
+        return fmin(1, fmax(tail, mean * model->sizes.above[last]));
+    const size_t rung = (size_t)at;
+    double means[2];
+    for (size_t i = 0; i < 2; i++) {
+        double *z = &model->rungs[rung + i];
+        means[i] = rung_mean(model, RUNG_FIRST - (double)(rung + i));
+        const struct number number = {POISSON, means[i]};
+        if (isnan(*z))
+            *z = gsl_cdf_ugaussian_Qinv(
+                fmax(DBL_MIN, fmin(1 - DBL_EPSILON, bytes_above(model, &number, means[i]))));
     }
-    return fmin(1, tail + task->ladder[i]);
+    const double part = (mean - means[0]) / (means[1] - means[0]),
+                 z = model->rungs[rung] + part * (model->rungs[rung + 1] - model->rungs[rung]);
+    return fmax(tail, gsl_cdf_ugaussian_Q(z));
 }
 
-/* --- windows and buckets: sums over keys */
-
-struct sum {
-    double most, least;
-};
-
-/* The end of the window that holds a time; the run's end for kinds without windows. */
-static int64_t window_end(const struct task *task, int64_t time_ns)
-{
-    const struct bk_row row = {.time_ns = time_ns};
-    struct bk_placement route;
-    if (task->settings->strategy.kind != BK_KIND_TIME ||
-        bk_route(&task->settings->strategy, NULL, &row, &route) != BK_OK)
-        return INT64_MAX;
-    return route.until_ns;
-}
-
-/* The integrals of a key's rate over the windows of the run. Returns their number; they are in *out, which
- * grows. SIZE_MAX: out of memory or too many. */
-static size_t integrate(struct task *task, uint64_t key_index, double **out, size_t *capacity)
-{
-    size_t count = 0;
-    double sum = 0;
-    int64_t at_ns = task->scenario->workload.start_ns, until_ns = window_end(task, at_ns);
-    struct wl_key key;
-    struct wl_stretch stretch;
-    wl_key_init(&key, &task->scenario->workload, key_index);
-    while (wl_key_stretch(&key, &stretch)) {
-        while (at_ns < stretch.end_ns) {
-            const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
-            task->work++;
-            sum += (double)(end_ns - at_ns) * stretch.rate_per_ns * task->factor;
-            at_ns = end_ns;
-            if (at_ns < until_ns)
-                continue;
-            if ((count == *capacity && task->work > STRETCHES_MAX) ||
-                !sim_grow(out, capacity, count + 1, sizeof **out))
-                return SIZE_MAX;
-            (*out)[count++] = sum;
-            sum = 0;
-            until_ns = window_end(task, at_ns);
-        }
-    }
-    if (!sim_grow(out, capacity, count + 1, sizeof **out))
-        return SIZE_MAX;
-    (*out)[count++] = sum;
-    return count;
-}
-
-/* The spikes that strike a key, as bits. */
-static uint64_t shape_of(const struct wl_workload *workload, uint64_t key)
-{
-    uint64_t shape = 0;
-    for (size_t i = 0; i < workload->spike_count && i < 64; i++)
-        shape |= (uint64_t)wl_spike_strikes(workload, i, key) << i;
-    return shape;
-}
-
-/* An upper bound of the integral of any key's rate over a window of the run, per unit of its mean rate. */
-static double most_per_rate(const struct task *task)
-{
-    const struct wl_workload *workload = &task->scenario->workload;
-    const struct bk_strategy *strategy = &task->settings->strategy;
-    double length = (double)workload->duration_ns, factor = task->factor;
-    if (strategy->kind == BK_KIND_TIME)
-        length =
-            fmin(length, strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns
-                                                                        : 31 * 86400e9);
-    factor *= workload->has_daily ? 1 + workload->daily_amplitude : 1;
-    if (workload->has_bursts) { /* a factor below 1 makes the other state the faster one */
-        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
-        factor *= fmax(1, workload->burst_factor) / (1 + on / (on + off) * (workload->burst_factor - 1));
-    }
-    for (size_t i = 0; i < workload->spike_count; i++)
-        factor *= fmax(1, workload->spikes[i].factor);
-    return length * 1e-9 * factor;
-}
-
-/* The number of keys, from the busiest on, of which some window might have more than a negligible tail. */
-static uint64_t reach_of(struct task *task, double bound, double parts)
-{
-    const struct wl_workload *workload = &task->scenario->workload;
-    const double windows = fmax(1, 1e-9 * (double)workload->duration_ns);
-    uint64_t low = 0, high = workload->key_count;
-    while (low < high) { /* shares never ascend */
-        const uint64_t key = low + (high - low) / 2;
-        const double share = sim_zipf_share(&workload->popularity, key),
-                     keys_left = (double)(workload->key_count - key);
-        if (tail_most(task, bound * share) * keys_left * windows * parts < NEGLIGIBLE)
-            high = key;
-        else
-            low = key + 1;
-    }
-    return low;
-}
-
-/* Sums tails over all keys and windows, unless the upper bound reaches `most`. `parts`: the buckets into
- * which each is divided. False: the sum was not completed, so that only out->least is valid: enough is known,
- * it would take too long, or out of memory. */
-static bool sum_keys(struct task *task, double parts, double most, struct sum *out)
-{
-    const struct wl_workload *workload = &task->scenario->workload;
-    struct {
-        uint64_t shape;
-        double *means, most, share;
-        size_t count, capacity;
-    } known[SHAPES_MAX] = {{0}};
-    const double bound = most_per_rate(task) * workload->rate_per_s / parts;
-    const bool is_alike = !workload->has_bursts && workload->spike_count <= 64;
-    const uint64_t reach = reach_of(task, bound, parts);
-    size_t known_count = 0;
-    bool is_fine = true;
-    for (uint64_t key = 0; is_fine && key < reach; key++) {
-        const double share = sim_zipf_share(&workload->popularity, key);
-        const double keys_left = (double)(workload->key_count - key);
-        size_t at = 0;
-        const uint64_t shape = is_alike ? shape_of(workload, key) : 0;
-        while (is_alike && at < known_count && known[at].shape != shape)
-            at++;
-        if (!is_alike || at == known_count) {
-            if (at >= SHAPES_MAX) {
-                is_fine = false;
-                break;
-            }
-            known[at].shape = shape;
-            known[at].share = share;
-            known[at].count = integrate(task, key, &known[at].means, &known[at].capacity);
-            is_fine = known[at].count != SIZE_MAX;
-            known[at].most = 0;
-            for (size_t i = 0; is_fine && i < known[at].count; i++)
-                known[at].most = fmax(known[at].most, known[at].means[i]);
-            known_count = is_alike && at == known_count ? known_count + 1 : known_count;
-        }
-        if (!is_fine)
-            break;
-        const double scale = share / known[at].share / parts;
-        const double highest = tail_most(task, known[at].most * scale);
-        if (highest * parts * (double)known[at].count * keys_left < NEGLIGIBLE) {
-            if (is_alike && workload->spike_count == 0)
-                break;
-            continue;
-        }
-        for (size_t i = 0; i < known[at].count; i++, task->work++) {
-            const double mean = known[at].means[i] * scale;
-            out->most += parts * tail_most(task, mean);
-            out->least += parts * tune_poisson_above(mean, task->limit_least);
-        }
-        /* Each key that bursts takes as long as those before it. */
-        is_fine =
-            task->work <= STRETCHES_MAX && out->most < most && out->least <= task->enough &&
-            (is_alike || key < KEYS_TRIED || task->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
-    }
-    for (size_t i = 0; i < SHAPES_MAX; i++)
-        free(known[i].means);
-    return is_fine;
-}
-
-/* --- kinds that count rows */
+/* --- what is known of a setting */
 
 /* Whether the sizes of rows are those of a trace. */
 static bool has_own_sizes(const struct lab_scenario *scenario)
@@ -397,98 +248,33 @@ static bool has_own_sizes(const struct lab_scenario *scenario)
     return scenario->trace_path != NULL && !scenario->has_row_bytes;
 }
 
-/* A partition has a distribution of its own, and ends by it: tails of a full partition, and the mean of its
- * rows. */
-static bool full_partition(struct task *task, double *mean, struct sum *tail)
-{
-    const struct bk_strategy *strategy = &task->settings->strategy;
-    const enum bk_source source = task->settings->source;
-    struct number number = {FIXED, 0, 1};
-    const uint64_t most = (uint64_t)fmin(task->limit_most, 1e18),
-                   least = (uint64_t)fmin(task->limit_least, 1e18);
-    if (strategy->kind == BK_KIND_COUNT) {
-        if (source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER && source != BK_SOURCE_LWT &&
-            source != BK_SOURCE_LEASE)
-            return false;
-        number.mean = (double)strategy->of.count.rows;
-        *tail = (struct sum){number.mean > task->limit_most, number.mean > task->limit_least};
-    } else if (strategy->kind == BK_KIND_PROBABILISTIC ||
-               (strategy->kind == BK_KIND_WEIGHTED && !has_own_sizes(task->scenario) &&
-                task->scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT)) {
-        const uint64_t each = (uint64_t)fmax(1, task->scenario->workload.row_bytes.a);
-        const struct tune_distribution distribution = tune_distribution_of(strategy, each);
-        number = (struct number){NEGATIVE, tune_mean_rows(&distribution), distribution.p};
-        *tail = (struct sum){tune_above(&distribution, most), tune_above(&distribution, least)};
-    } else {
-        return false;
-    }
-    *mean = number.mean;
-    if (task->has_sizes) {
-        tail->most = fmin(1, tail->most + bytes_tail(&task->sizes, &number, task->room));
-        tail->least = fmax(tail->least, bytes_tail_least(&task->sizes, &number,
-                                                         (double)task->scenario->limits.partition_bytes));
-    }
-    /* A tail that a double cannot hold is not 0. */
-    if (strategy->kind != BK_KIND_COUNT || task->has_sizes)
-        tail->most = fmax(tail->most, DBL_MIN);
-    return true;
-}
-
-/* An upper bound of the number of partitions that may exceed a limit. A key with n rows has at most n / mean
- * of more rows than a limit that is not below the mean, since the distribution is "new better than used in
- * expectation"; of all partitions it may have one more, and one for each time that max_age ends one. */
-static double begun(const struct task *task, double mean)
-{
-    const struct bk_strategy *strategy = &task->settings->strategy;
-    double count = task->rows / mean;
-    if (strategy->kind == BK_KIND_COUNT || task->has_sizes || mean > task->limit_most + 1)
-        count += task->keys;
-    if (strategy->max_age_ns == 0)
-        return count;
-    if (task->scenario->trace_path != NULL)
-        return task->rows;
-    const double ages = (double)task->scenario->workload.duration_ns / (double)strategy->max_age_ns + 1;
-    return fmin(task->rows, count + task->keys * ages);
-}
-
-/* --- all of it */
-
 /* Converts the limits. False: nothing is known of bytes that have a limit. */
-static bool set_limits(struct task *task)
+static bool set_limits(struct model *model, int64_t end_ns)
 {
-    const struct lab_scenario *scenario = task->scenario;
+    const struct lab_scenario *scenario = model->scenario;
     const struct lab_limits *limits = &scenario->limits;
     const struct wl_workload *workload = &scenario->workload;
-    task->limit_most = task->limit_least =
-        limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY;
+    const double limit = (double)limits->partition_bytes, mean = sim_size_mean(&workload->row_bytes);
+    char name[WL_KEY_NAME_SIZE];
+    struct lab_row_stamps stamps;
+    model->rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY;
+    model->sized_rows = (double)INFINITY;
+    if (has_own_sizes(scenario))
+        return limits->partition_bytes == 0;
+    lab_row_stamps_init(&stamps, &scenario->row_cost, workload->start_ns);
+    const uint32_t stamp = lab_row_stamp(&stamps, end_ns);
+    const uint64_t each = lab_row_bytes(&scenario->row_cost, sim_size_whole(mean), stamp);
+    const double header =
+        (double)lab_partition_bytes(&scenario->row_cost, wl_key_name(0, name), 1, each > 0 ? each : 1);
+    model->room = fmax(0, limit - header);
+    if (workload->row_bytes.kind != SIM_SIZE_CONSTANT)
+        make_sizes(model, stamp);
     if (limits->partition_bytes == 0)
         return true;
-    struct lab_row_stamps stamps;
-    lab_row_stamps_init(&stamps, &scenario->row_cost, workload->start_ns);
-    uint32_t longest = 0, shortest = UINT32_MAX;
-    for (uint32_t i = 0; i < stamps.count; i++) {
-        longest = stamps.bytes[i] > longest ? stamps.bytes[i] : longest;
-        shortest = stamps.bytes[i] < shortest ? stamps.bytes[i] : shortest;
-    }
-    const int64_t end_ns = workload->start_ns + workload->duration_ns;
-    longest = lab_row_stamp(&stamps, end_ns) > shortest ? lab_row_stamp(&stamps, end_ns) : longest;
-    if (has_own_sizes(scenario))
-        return false;
-    const double limit = (double)limits->partition_bytes;
-    const double smallest = (double)lab_row_bytes(&scenario->row_cost, 1, shortest);
-    const double around = (double)lab_partition_bytes(
-        &scenario->row_cost, KEY_NAME, (uint64_t)(limit / fmax(1, smallest)) + 1, limits->partition_bytes);
-    task->room = fmax(0, limit - around);
-    if (workload->row_bytes.kind == SIM_SIZE_CONSTANT) {
-        const uint64_t payload = (uint64_t)workload->row_bytes.a;
-        const double large = (double)lab_row_bytes(&scenario->row_cost, payload, longest);
-        const double small = (double)lab_row_bytes(&scenario->row_cost, payload, shortest);
-        task->limit_most = fmin(task->limit_most, floor(task->room / large));
-        task->limit_least = fmin(task->limit_least, floor(limit / fmax(1, small)));
-        return true;
-    }
-    task->has_sizes = true;
-    make_sizes(scenario, longest, shortest, &task->sizes);
+    if (workload->row_bytes.kind == SIM_SIZE_CONSTANT)
+        model->rows = fmin(model->rows, floor(model->room / fmax(1, (double)each)));
+    else
+        model->sized_rows = model->room / model->sizes.mean;
     return true;
 }
 
@@ -497,70 +283,553 @@ bool tune_is_odd_table(const struct lab_scenario *scenario)
     return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
 }
 
+/* Whether the rate of each key is that of the scenario. */
+static bool has_rate(const struct lab_scenario *scenario)
+{
+    return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0;
+}
+
+/* Sets the distribution of a full partition. False if it is not known. */
+static bool set_full(struct model *model)
+{
+    const struct bk_strategy *strategy = &model->settings->strategy;
+    const struct lab_scenario *scenario = model->scenario;
+    const enum bk_source source = model->settings->source;
+    const bool is_constant =
+        !has_own_sizes(scenario) && scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT;
+    const double limit = fmin(model->rows, 1e18);
+    struct number number = {FIXED, 0};
+    if (strategy->kind == BK_KIND_COUNT) {
+        number.n = model->mean = model->mean_within = (double)strategy->of.count.rows;
+        model->tail = model->mean > model->rows;
+        if (source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER && source != BK_SOURCE_LWT &&
+            source != BK_SOURCE_LEASE)
+            return false;
+    } else if (strategy->kind == BK_KIND_PROBABILISTIC || strategy->kind == BK_KIND_WEIGHTED) {
+        struct tune_distribution odds =
+            tune_distribution_of(strategy, (uint64_t)fmax(1, scenario->workload.row_bytes.a));
+        if (strategy->kind == BK_KIND_WEIGHTED && !is_constant) {
+            /* Rows increment independently, with the mean chance of their sizes, if none makes two. */
+            if (has_own_sizes(scenario) ||
+                quantile(&scenario->workload.row_bytes, 1e-6) > (double)strategy->of.weighted.bytes)
+                return false;
+            odds = (struct tune_distribution){.p = model->sizes.mean_chance,
+                                              .threshold = strategy->of.weighted.threshold};
+        }
+        const double deviation = tune_stddev_rows(&odds);
+        struct tune_distribution next = odds;
+        next.threshold++;
+        number = (struct number){THRESHOLD, (double)odds.threshold};
+        model->mean = model->mean_within = tune_mean_rows(&odds);
+        model->variance = deviation * deviation;
+        model->tail = tune_above(&odds, (uint64_t)limit);
+        if (odds.whole == 0 && model->tail < 1) /* n P(N = n) is that of one more increment, at n + 1 */
+            model->mean_within *= (1 - tune_above(&next, (uint64_t)limit + 1)) / (1 - model->tail);
+    } else {
+        return false;
+    }
+    if (model->sized_rows < (double)INFINITY)
+        model->tail = fmax(model->tail, bytes_above(model, &number, model->mean));
+    /* A tail that a double cannot hold is not 0. */
+    if (strategy->kind != BK_KIND_COUNT || model->sized_rows < (double)INFINITY)
+        model->tail = fmax(model->tail, DBL_MIN);
+    model->is_counted = true;
+    return true;
+}
+
 /* Whether distributions say anything of this setting. */
 static bool is_known(const struct lab_scenario *scenario, const struct lab_settings *settings)
 {
     const enum bk_kind kind = settings->strategy.kind;
-    const bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
-    const bool ends = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
+    const bool counts = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
     if (tune_is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
         scenario->deletes.share > 0 || settings->observed != WL_OBSERVED_AUTO)
         return false;
-    if (is_cluster)
-        return kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL;
-    return ends || (scenario->trace_path == NULL && !wl_has_own_times(&scenario->workload) &&
-                    scenario->workload.backfill_before_ns == 0);
+    return counts || (scenario->engine != LAB_ENGINE_CLUSTER && has_rate(scenario) &&
+                      !wl_has_own_times(&scenario->workload));
+}
+
+/* False: nothing is known of its partitions. */
+static bool model_of(const struct lab_scenario *scenario, const struct lab_settings *settings, double factor,
+                     struct model *out)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    const int64_t year_ns = (int64_t)LAB_JUDGED_DAYS * SIM_DAY;
+    const int64_t lasts_ns = lab_kind_ends(settings->strategy.kind) && workload->duration_ns < year_ns
+                                 ? year_ns
+                                 : workload->duration_ns;
+    *out = (struct model){.scenario = scenario, .settings = settings, .factor = factor};
+    for (size_t i = 0; i < RUNGS; i++)
+        out->rungs[i] = (double)NAN;
+    if (!is_known(scenario, settings) || !set_limits(out, workload->start_ns + lasts_ns))
+        return false;
+    const enum bk_kind kind = settings->strategy.kind;
+    return set_full(out) || kind == BK_KIND_TIME || !lab_kind_ends(kind);
+}
+
+/* --- windows: sums over keys */
+
+/* The integrals of a key's rate over the windows of the run. */
+struct masses {
+    uint64_t shape; /* the spikes that strike the key, as bits */
+    double *means, most, share;
+    size_t count, capacity;
+    size_t whole_from, whole_count; /* windows that begin and end in the run */
+    double whole_ns;
+};
+
+/* The end of the window that holds a time; of other kinds there is one. */
+static int64_t window_end(const struct model *model, int64_t time_ns)
+{
+    const struct bk_row row = {.time_ns = time_ns};
+    struct bk_placement route;
+    if (model->settings->strategy.kind != BK_KIND_TIME ||
+        bk_route(&model->settings->strategy, NULL, &row, &route) != BK_OK)
+        return INT64_MAX;
+    return route.until_ns;
+}
+
+/* False: out of memory, or there are too many windows. */
+static bool integrate(struct model *model, const struct wl_workload *workload, uint64_t key_index,
+                      struct masses *out)
+{
+    double sum = 0;
+    int64_t at_ns = workload->start_ns, until_ns = window_end(model, at_ns);
+    const bool begins = window_end(model, at_ns - 1) == at_ns;
+    int64_t first_ns = begins ? at_ns : until_ns, last_ns = first_ns;
+    struct wl_key key;
+    struct wl_stretch stretch;
+    wl_key_init(&key, workload, key_index);
+    out->count = out->whole_count = 0;
+    out->whole_from = !begins;
+    out->most = 0;
+    while (wl_key_stretch(&key, &stretch)) {
+        while (at_ns < stretch.end_ns) {
+            const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
+            model->work++;
+            sum += (double)(end_ns - at_ns) * stretch.rate_per_ns * model->factor;
+            at_ns = end_ns;
+            if (at_ns < until_ns)
+                continue;
+            if ((out->count == out->capacity && model->work > STRETCHES_MAX) ||
+                !sim_grow(&out->means, &out->capacity, out->count + 2, sizeof *out->means))
+                return false;
+            out->means[out->count++] = sum;
+            out->whole_count += out->count > out->whole_from;
+            last_ns = at_ns;
+            sum = 0;
+            until_ns = window_end(model, at_ns);
+        }
+    }
+    if (!sim_grow(&out->means, &out->capacity, out->count + 1, sizeof *out->means))
+        return false;
+    out->means[out->count++] = sum;
+    out->whole_ns = (double)(last_ns - first_ns);
+    for (size_t i = 0; i < out->count; i++)
+        out->most = fmax(out->most, out->means[i]);
+    return true;
+}
+
+static uint64_t shape_of(const struct wl_workload *workload, uint64_t key)
+{
+    uint64_t shape = 0;
+    for (size_t i = 0; i < workload->spike_count && i < 64; i++)
+        shape |= (uint64_t)wl_spike_strikes(workload, i, key) << i;
+    return shape;
+}
+
+/* How many times its mean a key's rate may be. */
+static double peak_of(const struct wl_workload *workload)
+{
+    double factor = workload->has_daily ? 1 + workload->daily_amplitude : 1;
+    if (workload->has_bursts) { /* a factor below 1 makes the other state the faster one */
+        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
+        factor *= fmax(1, workload->burst_factor) / (1 + on / (on + off) * (workload->burst_factor - 1));
+    }
+    for (size_t i = 0; i < workload->spike_count; i++)
+        factor *= fmax(1, workload->spikes[i].factor);
+    return factor;
+}
+
+/* The number of keys, from the busiest on, of which some window might have more than a negligible tail. */
+static uint64_t reach_of(struct model *model)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const struct bk_strategy *strategy = &model->settings->strategy;
+    const double length_ns =
+        fmin((double)workload->duration_ns, strategy->of.time.calendar == BK_CALENDAR_NONE
+                                                ? (double)strategy->of.time.window_ns
+                                                : 31.0 * (double)SIM_DAY);
+    const double bound = 1e-9 * length_ns * workload->rate_per_s * model->factor * peak_of(workload);
+    const double windows = fmax(1, 1e-9 * (double)workload->duration_ns);
+    uint64_t low = 0, high = workload->key_count;
+    while (low < high) { /* shares never ascend */
+        const uint64_t key = low + (high - low) / 2;
+        const double share = sim_zipf_share(&workload->popularity, key),
+                     keys_left = (double)(workload->key_count - key);
+        if (poisson_tail(model, bound * share) * keys_left * windows < NEGLIGIBLE)
+            high = key;
+        else
+            low = key + 1;
+    }
+    return low;
+}
+
+/* Expected numbers of partitions above a limit: in the run, and, as the stream continues without spikes, in
+ * each further time the run. */
+struct sum {
+    double run, later;
+};
+
+static void add_windows(struct model *model, const struct masses *masses, double scale, struct sum *out)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    double mean = -1, tail = 0, whole = 0, all = 0;
+    for (size_t i = 0; i < masses->count; i++, model->work++) {
+        if (masses->means[i] != mean)
+            tail = poisson_tail(model, scale * masses->means[i]);
+        mean = masses->means[i];
+        all += tail;
+        whole += i >= masses->whole_from && i - masses->whole_from < masses->whole_count ? tail : 0;
+    }
+    out->run += all;
+    if (masses->whole_ns > 0)
+        out->later += whole * (double)workload->duration_ns / masses->whole_ns;
+}
+
+/* Sums tails over all keys and windows. False: the sum was not completed: `enough` are expected, it would
+ * take too long, or out of memory. */
+static bool sum_windows(struct model *model, double enough, struct sum *out)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    struct wl_workload steady = *workload;
+    struct masses known[SHAPES_MAX] = {{0}}, later = {0};
+    const bool is_alike = !workload->has_bursts && workload->spike_count <= 64,
+               has_spikes = workload->spike_count > 0;
+    const uint64_t reach = reach_of(model);
+    size_t known_count = 0;
+    bool is_fine = true;
+    steady.spike_count = 0;
+    for (uint64_t key = 0; is_fine && key < reach; key++) {
+        const double share = sim_zipf_share(&workload->popularity, key),
+                     keys_left = (double)(workload->key_count - key);
+        const uint64_t shape = is_alike ? shape_of(workload, key) : 0;
+        size_t at = 0;
+        while (is_alike && at < known_count && known[at].shape != shape)
+            at++;
+        if (!is_alike || at == known_count) {
+            known_count = at + 1;
+            known[at].shape = shape;
+            known[at].share = share;
+            is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]) &&
+                      (!has_spikes || (is_alike && key > 0) || integrate(model, &steady, key, &later));
+            later.share = is_alike && key > 0 ? later.share : share;
+        }
+        if (!is_fine)
+            break;
+        const double scale = share / known[at].share;
+        if (poisson_tail(model, known[at].most * scale) * (double)known[at].count * keys_left < NEGLIGIBLE) {
+            if (is_alike && !has_spikes)
+                break;
+            continue;
+        }
+        struct sum of_key = {0, 0}, of_later = {0, 0};
+        add_windows(model, &known[at], scale, &of_key);
+        if (has_spikes)
+            add_windows(model, &later, share / later.share, &of_later);
+        out->run += of_key.run;
+        out->later += has_spikes ? of_later.later : of_key.later;
+        /* Each key that bursts takes as long as those before it. */
+        is_fine = model->work <= STRETCHES_MAX && out->run <= enough &&
+                  (is_alike || key < KEYS_TRIED ||
+                   model->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
+    }
+    for (size_t i = 0; i < SHAPES_MAX; i++)
+        free(known[i].means);
+    free(later.means);
+    return is_fine;
+}
+
+/* --- crowds of keys: partitions without end, and those that count rows */
+
+/* Keys that are expected to have equally many rows: `seen` in the run, and `pace` more for each time its
+ * length that the stream continues, apart from the daily curve. */
+struct crowd {
+    double seen, pace, count;
+    double known; /* 1: its bursts in the run are known */
+};
+
+struct passage {
+    struct model *model;
+    struct crowd *crowds; /* most rows first */
+    size_t count, capacity;
+    double bursts; /* relative variance of a key's rows in one time the run */
+    double parts;  /* of a key */
+};
+
+/* Adds keys, which merge with those that are alike; shares never ascend. */
+static bool add_crowd(struct passage *out, const struct crowd *crowd)
+{
+    for (size_t i = out->count; crowd->known == 0 && i-- > 0 && out->crowds[i].pace == crowd->pace;) {
+        if (out->crowds[i].seen == crowd->seen && out->crowds[i].known == 0) {
+            out->crowds[i].count += crowd->count;
+            return true;
+        }
+    }
+    if (out->count >= STRETCHES_MAX ||
+        !sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds))
+        return false;
+    out->crowds[out->count++] = *crowd;
+    return true;
+}
+
+/* Collects the keys. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
+ * popularity count as alike. Bursts of the busiest keys are drawn as far as the run goes, where partitions
+ * have no end; otherwise they have their mean and a variance. Spikes do not recur. False: it would take too
+ * long, or out of memory. */
+static bool gather(struct passage *out)
+{
+    struct model *model = out->model;
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double pace = workload->rate_per_s * 1e-9 * (double)workload->duration_ns * model->factor;
+    const bool is_drawn = workload->has_bursts && !model->is_counted;
+    struct wl_workload steady = *workload;
+    struct masses known[SHAPES_MAX] = {{0}}, own = {0}; /* with the mean of bursts; with those of the key */
+    size_t known_count = 0;
+    bool is_fine = workload->spike_count <= SHAPES_MAX;
+    steady.has_bursts = false;
+    for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
+        const uint64_t left = workload->key_count - key, shape = shape_of(workload, key);
+        size_t at = 0;
+        step = is_drawn || workload->spike_count > 0 || key < 256 ? 1 : key / 128;
+        step = step < left ? step : left;
+        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / out->parts;
+        while (at < known_count && known[at].shape != shape)
+            at++;
+        if (at == known_count) {
+            is_fine = at < SHAPES_MAX && integrate(model, &steady, key, &known[at]);
+            if (!is_fine)
+                break;
+            known[at].shape = shape;
+            known[known_count++].share = sim_zipf_share(&workload->popularity, key);
+        }
+        struct crowd crowd = {known[at].means[0] * share / known[at].share, pace * share,
+                              out->parts * (double)step, is_drawn && model->work <= BURSTS_DRAWN};
+        if (crowd.known != 0) {
+            is_fine = integrate(model, workload, key, &own);
+            crowd.seen = is_fine ? own.means[0] / out->parts : 0;
+        }
+        is_fine = is_fine && add_crowd(out, &crowd);
+    }
+    for (size_t i = 0; i < known_count; i++)
+        free(known[i].means);
+    free(own.means);
+    return is_fine;
+}
+
+/* P(N > rows) for this mean, Poisson unless the variance is larger. */
+static double above(double rows, double mean, double variance)
+{
+    return variance > mean ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(variance))
+                           : tune_poisson_above(mean, rows);
+}
+
+static double endless_tail(struct model *model, double mean, double drawn)
+{
+    return drawn > 0 ? fmax(above(model->rows, mean, mean + drawn),
+                            above(model->sized_rows, mean, mean * (1 + model->relative) + drawn))
+                     : poisson_tail(model, mean);
+}
+
+/* The chance that no part of a key is over a limit: all have the bursts of the key. */
+static double key_kept(const struct passage *passage, double mean, double deviation)
+{
+    double kept = 0, all = 0;
+    for (int i = -40; i <= 40; i++) {
+        const double weight = exp(-i * i / 200.0),
+                     tail = endless_tail(passage->model, mean + i / 10.0 * deviation, 0);
+        kept += weight * exp(passage->parts * log1p(-fmin(tail, 1)));
+        all += weight;
+    }
+    return kept / all;
+}
+
+/* The integral of what the daily curve adds, up to this multiple of the run. */
+static double daily_part(const struct wl_workload *workload, double times)
+{
+    const double turn = 2 * M_PI / (double)SIM_DAY,
+                 after_peak_ns = (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY);
+    if (!workload->has_daily)
+        return 0;
+    return workload->daily_amplitude / (turn * (double)workload->duration_ns) *
+           sin(turn * fmod(after_peak_ns + times * (double)workload->duration_ns, (double)SIM_DAY));
+}
+
+/* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
+ * it gets rows. */
+static double grows_for(const struct lab_scenario *scenario)
+{
+    return scenario->row_ttl_ns > 0
+               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
+               : (double)INFINITY;
+}
+
+/* How a chance enters a sum: as an expected number, or as -log of the chance that it does not happen. */
+static double weigh(double chance, bool is_number)
+{
+    return is_number ? fmin(1, chance) : -log1p(-fmin(chance, 1 - DBL_EPSILON));
+}
+
+/* Of the partitions of a key with this many rows. Its j-th partition, if it exceeds a limit, does so once the
+ * key has that many rows more than the partitions before it, which are a renewal process. pace: rows in one
+ * time the run; rows that leave the disk, or an age at the peak of the rate, must not end the partition
+ * before. */
+static double sum_counted(const struct model *model, double mean, double drawn, double pace, bool is_number)
+{
+    const double limit = fmin(model->rows, model->sized_rows),
+                 days = (double)model->scenario->workload.duration_ns / (double)SIM_DAY,
+                 age = (double)model->settings->strategy.max_age_ns / (double)SIM_DAY,
+                 open = fmin(grows_for(model->scenario), age > 0 ? age : (double)INFINITY) / days,
+                 before = is_number ? model->mean : model->mean_within,
+                 each = age > 0 ? fmin(before, fmax(1, pace * open)) : before,
+                 variance = each < before ? each : model->variance,
+                 held = pace * open * (age > 0 ? peak_of(&model->scenario->workload) : 1);
+    const double first = above(limit, mean, mean + drawn), left = (mean - limit) / each,
+                 tail = isfinite(open) ? model->tail * above(limit - 1, held, held) : model->tail;
+    double later = 0, more = 1;
+    if (left > GENERATIONS)
+        later = left + (variance / (each * each) - 1) / 2;
+    else
+        for (double j = 1; j < left + 2 || more > 1e-9 * later; j++)
+            later += more = fmin(above(limit + j, mean, mean + drawn),
+                                 gsl_cdf_ugaussian_Q((floor(limit) + 0.5 + j * each - mean) /
+                                                     sqrt(mean + drawn + j * variance)));
+    return weigh(tail * first, is_number) + later * weigh(tail, is_number);
+}
+
+/* The expected number of partitions above a limit when the stream has lasted `times` as long as the run; or
+ * -log of the chance that there is none. A value above `most` need not be exact. */
+static double sum_until(const struct passage *passage, double times, bool is_number, double most)
+{
+    const struct wl_workload *workload = &passage->model->scenario->workload;
+    const double more = fmax(0, times - 1),
+                 rows = times > 1 ? more + daily_part(workload, times) - daily_part(workload, 1) : 0;
+    double sum = 0, left = 0;
+    for (size_t i = 0; i < passage->count; i++)
+        left += passage->crowds[i].count;
+    for (size_t i = 0; i < passage->count && sum <= most; i++) {
+        const struct crowd *crowd = &passage->crowds[i];
+        const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows,
+                     drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
+        /* A key's parts are Poisson, given its bursts. */
+        const bool is_divided = drawn > 0 && passage->parts > 1;
+        const double tail = passage->model->is_counted
+                                ? sum_counted(passage->model, mean, drawn, crowd->pace, is_number)
+                                : endless_tail(passage->model, is_divided ? mean + 4 * sqrt(drawn) : mean,
+                                               is_divided ? 0 : drawn);
+        if (tail * left < NEGLIGIBLE && crowd->known == 0 && workload->spike_count == 0)
+            break;
+        left -= crowd->count;
+        if (passage->model->is_counted)
+            sum += crowd->count * tail;
+        else if (!is_divided)
+            sum += crowd->count * weigh(tail, is_number);
+        else if (tail > NEGLIGIBLE)
+            sum -= crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
+    }
+    return sum;
+}
+
+static bool passage_of(struct model *model, struct passage *out)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const struct bk_strategy *strategy = &model->settings->strategy;
+    *out = (struct passage){
+        .model = model,
+        .parts = strategy->kind == BK_KIND_HASH ? fmax(1, (double)strategy->of.hash.buckets) : 1};
+    if (workload->has_bursts) {
+        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
+                     share = on / (on + off), more = workload->burst_factor - 1;
+        out->bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
+                      ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
+    }
+    return gather(out);
+}
+
+/* --- the expected number */
+
+/* Where only the numbers of rows and keys are known: most partitions exceed a limit if few keys have all
+ * rows, and fewest if all have equally many. */
+static struct sum counted_bounds(const struct model *model, double rows, double keys, double times)
+{
+    const double each = times * rows / fmax(1, keys);
+    const double begun = model->settings->strategy.max_age_ns > 0 ? rows : rows / model->mean;
+    return (struct sum){keys * sum_counted(model, each, 0, each / times, true),
+                        model->tail * (times * begun + keys)};
+}
+
+void tune_expected_share(struct lab_facts *facts, double partitions)
+{
+    if (isnan(facts->expected_share) && isfinite(facts->expected_most) && partitions > 0) {
+        facts->expected_share = fmax(DBL_MIN, fmin(1, facts->expected_run / partitions));
+        facts->expected_full =
+            facts->expected_least > 0 || facts->expected_run == 0 ? facts->expected_share : 0;
+    }
 }
 
 void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
-    const double rows = prospect->rows, keys = prospect->keys;
-    struct task task = {.scenario = scenario,
-                        .settings = settings,
-                        .rows = rows,
-                        .keys = keys,
-                        .factor = prospect->factor,
-                        .enough = prospect->is_verdict
-                                      ? fmax(TUNE_EXPECTED_ENOUGH, scenario->limits.over_limit_share * rows)
-                                      : (double)INFINITY};
-    const struct bk_strategy *strategy = &settings->strategy;
-    struct sum all = {0, 0}, tail = {0, 0}, of_keys = {0, 0};
-    double mean = 0;
+    const struct wl_workload *workload = &scenario->workload;
+    const enum bk_kind kind = settings->strategy.kind;
+    const double days = lab_judged_days(settings, 1e9 * prospect->seconds),
+                 times = days * 86400 / prospect->seconds,
+                 enough = prospect->is_verdict && scenario->limits.over_limit_share == 0
+                              ? TUNE_EXPECTED_ENOUGH
+                              : (double)INFINITY;
+    struct model model;
+    struct sum sum = {0, 0};
+    bool is_whole = true;
     out->has_distribution = false;
     out->expected_most = (double)INFINITY;
-    out->expected_least = out->expected_full = 0;
+    out->expected_least = out->expected_full = out->expected_run = 0;
     out->expected_share = (double)NAN;
-    if (!is_known(scenario, settings))
+    out->expected_days = days;
+    if (!model_of(scenario, settings, prospect->factor, &model))
         return;
-    const bool has_limits = set_limits(&task);
-    const bool is_plain = scenario->trace_path == NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
-                          scenario->workload.backfill_before_ns == 0;
-    if (full_partition(&task, &mean, &tail)) {
-        if (strategy->max_age_ns == 0 && scenario->row_ttl_ns == 0)
-            out->expected_full = tail.least;
-        if (!has_limits)
-            return;
-        /* By Wald's identity at least (n - limit) / mean partitions of a key with n rows begin early enough
-         * to exceed a limit. */
-        const double early = fmax(0, rows - keys * fmax(task.limit_least, mean)) / mean;
-        all =
-            (struct sum){tail.most * begun(&task, mean), strategy->max_age_ns == 0 ? tail.least * early : 0};
-        out->expected_share = tail.most;
-        /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
-        if (all.most > 0 && is_plain && sum_keys(&task, 1, RARE, &of_keys))
-            all.most = fmax(DBL_MIN, fmin(all.most, 2 * of_keys.most));
-    } else if (!has_limits || (strategy->kind != BK_KIND_TIME && lab_kind_ends(strategy->kind))) {
-        return;
-    } else {
-        const double parts = strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : 1;
-        all.most =
-            sum_keys(&task, parts, (double)INFINITY, &all) ? fmax(all.most, DBL_MIN) : (double)INFINITY;
+    if (kind == BK_KIND_TIME) {
+        is_whole = sum_windows(&model, enough, &sum);
+        out->expected_run = sum.run;
+        sum.run += (times - 1) * sum.later;
+    } else if (model.is_counted) {
+        sum = has_rate(scenario)
+                  ? counted_bounds(&model,
+                                   workload->rate_per_s * 1e-9 * (double)workload->duration_ns * model.factor,
+                                   (double)workload->key_count, times)
+                  : counted_bounds(&model, prospect->rows, prospect->keys, times);
+        out->expected_share = model.tail;
+        out->expected_full = settings->strategy.max_age_ns == 0 && scenario->row_ttl_ns == 0 ? model.tail : 0;
     }
-    out->has_distribution = true;
-    out->expected_most = all.most;
-    out->expected_least = scenario->row_ttl_ns > 0 ? 0 : fmin(all.least, all.most);
+    if (!lab_kind_ends(kind) || (model.is_counted && has_rate(scenario) && sum.later > NEGLIGIBLE)) {
+        struct passage passage;
+        is_whole = passage_of(&model, &passage);
+        sum.run = is_whole ? sum_until(&passage, times, true, enough) : 0;
+        is_whole = is_whole && sum.run <= enough;
+        sum.later = out->expected_run = sum.run;
+        free(passage.crowds);
+    }
+    /* Agents make more of their partitions exceed a limit, if anything, unless rows have a number. */
+    out->has_distribution = scenario->engine != LAB_ENGINE_CLUSTER ||
+                            (kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL);
+    /* Rows may leave the disk before a window ends, and an age may end a partition early. */
+    if ((kind == BK_KIND_TIME && scenario->row_ttl_ns == 0) ||
+        (kind != BK_KIND_TIME && settings->strategy.max_age_ns == 0))
+        out->expected_least = sum.run;
+    if (is_whole && out->has_distribution)
+        out->expected_most = model.is_counted && model.tail == 0
+                                 ? 0
+                                 : fmax(DBL_MIN, kind == BK_KIND_TIME ? sum.run : sum.later);
 }
 
 double tune_rounded(double value)
@@ -577,12 +846,12 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
     const struct lab_limits *limits = &scenario->limits;
     struct tune_prospect prospect = {
         .scenario = scenario,
+        .factor = 1,
         .rows = (double)result->rows,
         .keys = (double)result->keys,
-        .factor = 1,
-        .seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / (double)SIM_SECOND};
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
+        .seconds =
+            fmax(1, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns)) / (double)SIM_SECOND};
+    for (size_t i = 0; i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
         const struct lab_metric *total = lab_metrics_find(&strategy->metrics, "partitions.total");
         const struct lab_metric *busiest = lab_metrics_find(&strategy->metrics, "keys.rows.max");
@@ -593,27 +862,30 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
         if (!lab_limits_sizes(limits) || total == NULL)
             continue;
         tune_expected_of(&prospect, &strategy->settings, &facts);
-        if (facts.expected_full > 0)
-            is_fine =
-                lab_metrics_add(&strategy->metrics, "expected.full_share", tune_rounded(facts.expected_full));
-        if (!facts.has_distribution || !isfinite(facts.expected_most))
-            continue;
-        if (isnan(facts.expected_share) && total->value > 0)
-            facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most / total->value));
-        is_fine =
-            is_fine &&
-            lab_metrics_add(&strategy->metrics, "expected.over_limit", tune_rounded(facts.expected_most)) &&
-            lab_metrics_add(&strategy->metrics, "expected.over_limit_least",
-                            tune_rounded(facts.expected_least)) &&
-            (isnan(facts.expected_share) ||
-             lab_metrics_add(&strategy->metrics, "expected.share", tune_rounded(facts.expected_share)));
+        tune_expected_share(&facts, total->value);
+        const bool is_known = facts.has_distribution && isfinite(facts.expected_most);
+        const struct {
+            bool is_there;
+            const char *name;
+            double value;
+        } metrics[] = {
+            {is_known, "expected.over_limit", facts.expected_most},
+            {is_known || facts.expected_least > 0, "expected.over_limit_least", facts.expected_least},
+            {is_known && !isnan(facts.expected_share), "expected.share", facts.expected_share},
+            {facts.expected_full > 0, "expected.full_share", facts.expected_full}};
+        for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
+            if (metrics[k].is_there &&
+                !lab_metrics_add(&strategy->metrics, metrics[k].name, tune_rounded(metrics[k].value)))
+                return sim_fail_memory(error);
+        }
     }
-    return is_fine || sim_fail_memory(error);
+    return true;
 }
 
 /* --- the growth of a trace */
 
-struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double confidence)
+/* weeks: the rows of each, oldest first. */
+static struct tune_growth growth_of(const uint64_t *weeks, uint64_t count, double confidence)
 {
     struct tune_growth growth = {.weeks = count};
     struct tune_sample ratios = {.count = 0};
@@ -646,7 +918,7 @@ bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int
             wl_trace_slot_rows(&batch, end_ns - (int64_t)count * SIM_WEEK, SIM_WEEK, weeks, count);
     }
     if (is_fine)
-        *out = tune_growth_of(weeks, count, confidence);
+        *out = growth_of(weeks, count, confidence);
     wl_trace_close(trace);
     free(weeks);
     return is_fine;
@@ -657,7 +929,7 @@ bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_re
 {
     if (result->week_count == 0)
         return tune_growth_read(scenario, result->start_ns, result->end_ns, confidence, out, error);
-    *out = tune_growth_of(result->weeks, result->week_count, confidence);
+    *out = growth_of(result->weeks, result->week_count, confidence);
     return true;
 }
 
@@ -666,14 +938,16 @@ double tune_growth_doubles(const struct tune_growth *growth)
     return growth->per_day > 0 ? log(2) / growth->per_day : (double)INFINITY;
 }
 
-double tune_growth_rows_at(const struct tune_growth *growth, double days, double times)
+/* The number of days from the start until the stream has `times` as many rows as in its first `days`. */
+static double growth_rows_at(const struct tune_growth *growth, double days, double times)
 {
     if (growth->per_day == 0)
         return days * times;
     return log1p(times * expm1(growth->per_day * days)) / growth->per_day;
 }
 
-double tune_growth_rate_at(const struct tune_growth *growth, double days, double times)
+/* Until its rate is `times` the mean rate of its first `days`. */
+static double growth_rate_at(const struct tune_growth *growth, double days, double times)
 {
     double grown = growth->per_day * days;
     if (grown == 0)
@@ -694,235 +968,27 @@ static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_
     return least;
 }
 
-/* Partitions that are expected to have equally many rows: `seen` in the run, and `pace` more for each time
- * its length that the stream continues, apart from the daily curve. */
-struct crowd {
-    double seen, pace, count;
-};
-
-struct passage {
-    struct crowd *crowds; /* most rows first */
-    size_t count, capacity;
-    double rows, sized_rows; /* that a partition may have; by its bytes, if their sizes are drawn */
-    double sizes, bursts;    /* relative variance of a row's bytes; of a key's rows in one time the run */
-    const struct wl_workload *workload;
-    double parts; /* of a key */
-    size_t drawn; /* keys whose bursts in the run are known */
-};
-
-/* Returns false if sizes have no variance, or no mean. */
-static bool passage_limits(const struct lab_scenario *scenario, struct passage *out)
+/* The median of the time at which the first partition exceeds a limit, in times the length of the run. If
+ * none did within a run that is longer (is_after), on that condition. NaN: not known. */
+static double passage_median(struct model *model, bool is_after)
 {
-    const struct lab_limits *limits = &scenario->limits;
-    const struct wl_workload *workload = &scenario->workload;
-    const struct sim_size *size = &workload->row_bytes;
-    const double mean = sim_size_mean(size), a = size->a, b = size->b;
-    struct lab_row_stamps stamps;
-    char name[WL_KEY_NAME_SIZE];
-    out->rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY;
-    out->sized_rows = (double)INFINITY;
-    if (limits->partition_bytes == 0)
-        return true;
-    if (!(mean < 0x1p40) || (size->kind == SIM_SIZE_PARETO && !(b > 2)))
-        return false;
-    lab_row_stamps_init(&stamps, &scenario->row_cost, workload->start_ns);
-    const uint64_t payload = sim_size_whole(mean),
-                   each = lab_row_bytes(&scenario->row_cost, payload,
-                                        lab_row_stamp(&stamps, workload->start_ns + workload->duration_ns));
-    const uint64_t header =
-        lab_partition_bytes(&scenario->row_cost, wl_key_name(0, name), 1, each > 0 ? each : 1);
-    const double disk = fmax(1, (double)each + mean - (double)payload),
-                 rows = floor(fmax(0, (double)limits->partition_bytes - (double)header) / disk);
-    const double variances[] = {[SIM_SIZE_CONSTANT] = 0,
-                                [SIM_SIZE_UNIFORM] = (b - a) * (b - a) / 12,
-                                [SIM_SIZE_LOGNORMAL] = mean * mean * expm1(b * b),
-                                [SIM_SIZE_PARETO] = mean * mean / (b * (b - 2))};
-    out->sizes = variances[size->kind] / (disk * disk);
-    if (size->kind == SIM_SIZE_CONSTANT)
-        out->rows = fmin(out->rows, rows);
-    else
-        out->sized_rows = rows;
-    return true;
-}
-
-static int compare_crowds(const void *left, const void *right)
-{
-    const double one = ((const struct crowd *)left)->pace, other = ((const struct crowd *)right)->pace;
-    return (one < other) - (one > other);
-}
-
-/* The integral of a key's rate over the run; adds the stretches to *work. */
-static double rows_of_key(const struct wl_workload *workload, uint64_t index, double *work)
-{
-    struct wl_key key;
-    struct wl_stretch stretch;
-    int64_t at_ns = workload->start_ns;
-    double sum = 0;
-    wl_key_init(&key, workload, index);
-    for (; wl_key_stretch(&key, &stretch); at_ns = stretch.end_ns, ++*work)
-        sum += (double)(stretch.end_ns - at_ns) * stretch.rate_per_ns;
-    return sum;
-}
-
-/* Collects the partitions. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
- * popularity count as alike. Bursts of the busiest keys are drawn as far as the
- * run goes; later, and of other keys, they have their mean. Spikes recur. False: it would take too long, or
- * out of memory. */
-static bool gather(const struct wl_workload *workload, struct passage *out)
-{
-    struct wl_workload steady = *workload, level = *workload;
-    struct {
-        uint64_t shape;
-        double seen, pace; /* per share of the rate */
-    } known[SHAPES_MAX];
-    double work = 0, ignored = 0;
-    size_t known_count = 0, at = 0;
-    bool is_fine = workload->spike_count <= SHAPES_MAX;
-    steady.has_bursts = level.has_bursts = level.has_daily = false;
-    for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
-        const uint64_t left = workload->key_count - key, shape = shape_of(workload, key);
-        step = workload->has_bursts || workload->spike_count > 0 || key < 256 ? 1 : key / 128;
-        step = step < left ? step : left;
-        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / out->parts;
-        for (at = 0; at < known_count && known[at].shape != shape;)
-            at++;
-        is_fine = at < SHAPES_MAX && out->count < STRETCHES_MAX &&
-                  sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds);
-        if (!is_fine)
-            break;
-        if (at == known_count) {
-            const double own = sim_zipf_share(&workload->popularity, key);
-            known[known_count].shape = shape;
-            known[known_count].seen = rows_of_key(&steady, key, &ignored) / own;
-            known[known_count++].pace = rows_of_key(&level, key, &ignored) / own;
-        }
-        struct crowd *crowd = &out->crowds[out->count++];
-        *crowd = (struct crowd){known[at].seen * share, known[at].pace * share, out->parts * (double)step};
-        if (!workload->has_bursts || work > BURSTS_DRAWN)
-            continue;
-        crowd->seen = rows_of_key(workload, key, &work) / out->parts;
-        out->drawn++;
-    }
-    if (!is_fine || out->count == 0)
-        return false;
-    qsort(out->crowds, out->count, sizeof *out->crowds, compare_crowds);
-    at = 0;
-    for (size_t i = 1; i < out->count; i++) {
-        const struct crowd *next = &out->crowds[i];
-        if (next->pace == out->crowds[at].pace && next->seen == out->crowds[at].seen)
-            out->crowds[at].count += next->count;
-        else
-            out->crowds[++at] = *next;
-    }
-    out->count = at + 1;
-    return true;
-}
-
-/* P(N > rows) for this mean, Poisson unless the variance is larger. */
-static double above(double rows, double mean, double variance)
-{
-    return variance > mean ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(variance))
-                           : tune_poisson_above(mean, rows);
-}
-
-static double partition_tail(const struct passage *passage, double mean, double drawn)
-{
-    return fmax(above(passage->rows, mean, mean + drawn),
-                above(passage->sized_rows, mean, mean * (1 + passage->sizes) + drawn));
-}
-
-/* The chance that no part of a key is over a limit: all have the bursts of the key. */
-static double key_kept(const struct passage *passage, double mean, double deviation)
-{
-    double kept = 0, all = 0;
-    for (int i = -40; i <= 40; i++) {
-        const double weight = exp(-i * i / 200.0),
-                     tail = partition_tail(passage, mean + i / 10.0 * deviation, 0);
-        kept += weight * exp(passage->parts * log1p(-fmin(tail, 1)));
-        all += weight;
-    }
-    return kept / all;
-}
-
-/* The integral of what the daily curve adds, up to this multiple of the run. */
-static double daily_part(const struct wl_workload *workload, double times)
-{
-    const double turn = 2 * M_PI / (double)SIM_DAY,
-                 after_peak_ns = (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY);
-    if (!workload->has_daily)
-        return 0;
-    return workload->daily_amplitude / (turn * (double)workload->duration_ns) *
-           sin(turn * fmod(after_peak_ns + times * (double)workload->duration_ns, (double)SIM_DAY));
-}
-
-/* The logarithm of the chance that no partition is over a limit when the stream has lasted `times` as long as
- * the run, with its sign changed. A value above `most` need not be exact. */
-static double hazard(const struct passage *passage, double times, double most)
-{
-    const double more = fmax(0, times - 1), rows = times > 1 ? more + daily_part(passage->workload, times) -
-                                                                   daily_part(passage->workload, 1)
-                                                             : 0;
-    double sum = 0, left = 0;
-    for (size_t i = 0; i < passage->count; i++)
-        left += passage->crowds[i].count;
-    for (size_t i = 0; i < passage->count && sum <= most; i++) {
-        const struct crowd *crowd = &passage->crowds[i];
-        const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows;
-        const double drawn = passage->bursts * crowd->pace * crowd->pace * more;
-        /* A key's parts are Poisson, given its bursts. */
-        const bool is_divided = passage->bursts > 0 && passage->parts > 1;
-        const double tail = is_divided ? partition_tail(passage, mean + 4 * sqrt(drawn), 0)
-                                       : partition_tail(passage, mean, drawn);
-        if (i >= passage->drawn && tail * left < 1e-9)
-            break;
-        if (!is_divided)
-            sum -= crowd->count * log1p(-fmin(tail, 1));
-        else if (tail > 1e-12)
-            sum -= crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
-        left -= crowd->count;
-    }
-    return sum;
-}
-
-/* The median of the time at which the first of the partitions that never close exceeds a limit, in times the
- * length of the run. If none did within the run, on that condition. NaN: not known. */
-static double passage_median(const struct lab_scenario *scenario, const struct lab_settings *settings,
-                             bool is_after)
-{
-    const struct wl_workload *workload = &scenario->workload;
-    const double parts =
-        settings->strategy.kind == BK_KIND_HASH ? fmax(1, (double)settings->strategy.of.hash.buckets) : 1;
-    struct passage passage = {.workload = workload, .parts = parts};
-    double low = is_after ? 1 : 0, high = 1, target = (double)NAN;
-    if (!is_known(scenario, settings) || !passage_limits(scenario, &passage))
-        return (double)NAN;
-    if (workload->has_bursts) {
-        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
-                     share = on / (on + off), more = workload->burst_factor - 1;
-        passage.bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
-                         ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
-    }
-    if (gather(workload, &passage))
-        target = M_LN2 + (is_after ? hazard(&passage, 1, (double)INFINITY) : 0);
-    while (isfinite(target) && high < 1e9 && hazard(&passage, high, target) < target) {
+    struct passage passage;
+    double low = 0, high = 1, target = (double)NAN;
+    if (passage_of(model, &passage))
+        target = M_LN2;
+    if (target > 0 && is_after && (low = sum_until(&passage, 1, false, (double)INFINITY)) > M_LN2)
+        target += low;
+    low = target > M_LN2;
+    while (isfinite(target) && high < 1e9 && sum_until(&passage, high, false, target) < target) {
         low = high;
         high *= 2;
     }
     for (int i = 0; isfinite(target) && i < 30; i++) {
         const double middle = (low + high) / 2;
-        *(hazard(&passage, middle, target) < target ? &low : &high) = middle;
+        *(sum_until(&passage, middle, false, target) < target ? &low : &high) = middle;
     }
     free(passage.crowds);
     return isfinite(target) ? tune_rounded(high) : isinf(target) ? 1 : (double)NAN;
-}
-
-/* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
- * it gets rows. */
-static double grows_for(const struct lab_scenario *scenario)
-{
-    return scenario->row_ttl_ns > 0
-               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
-               : (double)INFINITY;
 }
 
 /* When the first partition without end exceeds a limit: by the distribution, or, where that is not known, as
@@ -931,11 +997,19 @@ static double grows_for(const struct lab_scenario *scenario)
 static double endless_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                            uint64_t rows, uint64_t bytes)
 {
-    const double room = room_above(&outlook->scenario->limits, rows, bytes);
-    const double median = passage_median(outlook->scenario, settings, rows > 0 && room >= 1);
+    const struct lab_scenario *scenario = outlook->scenario;
+    const struct sim_size *size = &scenario->workload.row_bytes;
+    const double room = room_above(&scenario->limits, rows, bytes);
+    const bool is_wild =
+        scenario->limits.partition_bytes != 0 &&
+        (!(sim_size_mean(size) < 0x1p40) || (size->kind == SIM_SIZE_PARETO && !(size->b > 2)));
+    struct model model;
+    const double median = !is_wild && model_of(scenario, settings, 1, &model)
+                              ? passage_median(&model, rows > 0 && room >= 1)
+                              : (double)NAN;
     const double days =
-        isnan(median) ? tune_growth_rows_at(&outlook->growth, outlook->days, room) : outlook->days * median;
-    return days > grows_for(outlook->scenario) ? (double)NAN : days;
+        isnan(median) ? growth_rows_at(&outlook->growth, outlook->days, room) : outlook->days * median;
+    return days > grows_for(scenario) ? (double)NAN : days;
 }
 
 double tune_unbucketed_days(const struct tune_outlook *outlook)
@@ -944,45 +1018,47 @@ double tune_unbucketed_days(const struct tune_outlook *outlook)
     return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
 }
 
+/* The same for partitions that end. */
+static double ending_days(const struct tune_outlook *outlook, struct model *model, bool is_after)
+{
+    struct sum sum = {0, 0};
+    double times;
+    if (model->is_counted && model->tail == 0)
+        return (double)INFINITY;
+    if (model->is_counted && !has_rate(model->scenario))
+        return growth_rows_at(&outlook->growth, outlook->days,
+                              M_LN2 * model->mean / model->tail / outlook->rows);
+    if (model->is_counted)
+        return outlook->days * passage_median(model, is_after);
+    if (!sum_windows(model, (double)INFINITY, &sum))
+        return (double)NAN;
+    times = sum.run < M_LN2 ? 1 + (M_LN2 - sum.run) / sum.later
+            : is_after      ? 1 + M_LN2 / sum.later
+                            : M_LN2 / sum.run;
+    return outlook->days * tune_rounded(times);
+}
+
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
-                            uint64_t bytes_most)
+                            double seen_days, uint64_t rows_most, uint64_t bytes_most)
 {
     const struct lab_scenario *scenario = outlook->scenario;
-    const struct tune_growth *growth = &outlook->growth;
     const enum bk_kind kind = settings->strategy.kind;
     const int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
-    const double days = outlook->days;
+    const double room = room_above(&scenario->limits, rows_most, bytes_most), days = outlook->days;
+    struct model model;
     if (!isnan(seen_days))
         return seen_days;
-    if (!lab_kind_ends(kind)) {
-        const double first = endless_days(outlook, settings, rows_most, bytes_most);
-        if (!isnan(first) || grows_for(scenario) > days)
-            return first;
-    }
+    if (!lab_kind_ends(kind))
+        return endless_days(outlook, settings, rows_most, bytes_most);
     if (scenario->trace_path != NULL && kind == BK_KIND_TIME)
-        return growth->per_day > 0
-                   ? fmax(days, tune_growth_rate_at(growth, days,
-                                                    room_above(&scenario->limits, rows_most, bytes_most)))
-                   : (double)NAN;
-    /* A full partition exceeds a limit, so the first is that of the key that first has enough rows. */
-    if (facts->expected_full >= 0.5 && !(facts->expected_least > 0))
-        return outlook->unbucketed_days;
-    if (!facts->has_distribution ||
-        (kind == BK_KIND_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)))
-        return (double)NAN;
-    /* Keys that have too few rows in the run may have a full partition later. */
-    const double of_full =
-        isnan(facts->expected_share) ? 0 : facts->expected_share * (double)facts->partitions;
-    if (fmax(facts->expected_most, of_full) <= NEVER)
-        return (double)INFINITY;
-    double expected = (facts->expected_least + facts->expected_most) / 2;
-    if (isinf(expected)) /* more than this many */
-        expected = facts->expected_least > TUNE_EXPECTED_ENOUGH ? facts->expected_least : (double)NAN;
-    if (!(facts->expected_least > 0) || isnan(expected))
+        return outlook->growth.per_day > 0 ? fmax(days, growth_rate_at(&outlook->growth, days, room))
+                                           : (double)NAN;
+    if ((kind == BK_KIND_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)) ||
+        !model_of(scenario, settings, 1, &model))
         return (double)NAN;
     /* No partition has more rows than its key so far. */
-    return fmax(tune_growth_rows_at(growth, days, 1 / expected), outlook->unbucketed_days);
+    const double first = ending_days(outlook, &model, rows_most > 0 && room >= 1);
+    return isnan(first) ? first : fmax(first, outlook->unbucketed_days);
 }
 
 static double figure(const struct lab_strategy_result *strategy, const char *name)
@@ -1002,16 +1078,14 @@ static bool add(struct lab_strategy_result *strategy, const char *name, double d
     return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
 }
 
-static bool add_all(struct tune_outlook *outlook, const struct lab_result *result,
-                    struct lab_strategy_result *strategy)
+static bool add_all(struct tune_outlook *outlook, struct lab_strategy_result *strategy)
 {
     /* Of the rows that this strategy stored. */
     outlook->busiest_rows = whole(strategy, "keys.rows.max");
     outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
     outlook->unbucketed_days = tune_unbucketed_days(outlook);
-    const struct lab_facts facts = lab_facts_of(result, strategy);
     const double days = tune_first_over_days(
-        outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
+        outlook, &strategy->settings, figure(strategy, "partitions.first_over_days"),
         whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
     return add(strategy, "horizon.days", days) &&
            add(strategy, "horizon.unbucketed_days", outlook->unbucketed_days) &&
@@ -1023,8 +1097,10 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
                        struct sim_error *error)
 {
     const struct lab_limits *limits = &scenario->limits;
-    struct tune_outlook outlook = {
-        .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
+    struct tune_outlook outlook = {.scenario = scenario,
+                                   .days =
+                                       fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY,
+                                   .rows = (double)result->rows};
     if (!add_expected(scenario, result, error))
         return false;
     if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || tune_is_odd_table(scenario) ||
@@ -1035,7 +1111,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         return false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
-        if (strategy->settings.observed == WL_OBSERVED_AUTO && !add_all(&outlook, result, strategy))
+        if (strategy->settings.observed == WL_OBSERVED_AUTO && !add_all(&outlook, strategy))
             return sim_fail_memory(error);
     }
     return true;

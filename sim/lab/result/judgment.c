@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/time.h"
+
 static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
@@ -46,6 +48,12 @@ static bool still_grows(const struct lab_strategy_result *strategy)
                             !lab_kind_ends(settings->strategy.kind) &&
                             figure(strategy, "rows.expired", 0) == 0;
     return figure(strategy, "partitions.growing", is_endless) > 0;
+}
+
+double lab_judged_days(const struct lab_settings *settings, double lasts_ns)
+{
+    const double days = lasts_ns / (double)SIM_DAY;
+    return lab_kind_ends(settings->strategy.kind) ? fmax(LAB_JUDGED_DAYS, days) : days;
 }
 
 /* Whether every seed makes the same partitions. */
@@ -123,6 +131,8 @@ struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_
     facts.expected_least = figure(strategy, "expected.over_limit_least", 0);
     facts.expected_share = figure(strategy, "expected.share", (double)NAN);
     facts.expected_full = figure(strategy, "expected.full_share", 0);
+    facts.expected_days =
+        lab_judged_days(&strategy->settings, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
     return facts;
 }
 
@@ -187,9 +197,10 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
 {
     const double may = limits->over_limit_share, chance = 1 - limits->confidence;
     const double seen = (double)facts->over / (double)facts->partitions;
-    const bool is_full_over = may == 0 && facts->expected_full > chance;
+    const bool is_full_over = facts->expected_full > (may == 0 ? chance : may);
+    const bool is_over = is_full_over || (may == 0 && facts->expected_least > chance);
     out->share = seen;
-    if (facts->is_certain && (seen > may || !is_full_over)) {
+    if (facts->is_certain && (seen > may || !is_over)) {
         out->share_most = (double)NAN;
         out->within = LAB_WITHIN;
         out->by = LAB_BY_CERTAINTY;
@@ -201,27 +212,19 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
         exceed(facts, LAB_BY_SAMPLE, out);
         return;
     }
-    if (is_full_over) {
-        out->share_most = (double)NAN;
+    if (is_over) {
+        out->share_most = fmax(facts->expected_share, facts->expected_full);
+        out->expected = facts->expected_least;
+        out->expected_days = facts->expected_days;
         exceed(facts, LAB_BY_DISTRIBUTION, out);
         return;
     }
-    if (facts->has_distribution) {
-        const double share = isnan(facts->expected_share) ? facts->expected_most / (double)facts->partitions
-                                                          : facts->expected_share;
-        const bool is_within = may == 0 ? facts->expected_most <= chance : share <= may;
-        const bool is_over = may == 0 ? facts->expected_least > chance
-                                      : facts->expected_least > may * (double)facts->partitions;
-        out->share_most = share;
+    if (facts->has_distribution &&
+        (may == 0 ? facts->expected_most <= chance : facts->expected_share <= may)) {
+        out->share_most = facts->expected_share;
         out->by = facts->expected_most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
-        if (is_within) {
-            out->within = LAB_WITHIN;
-            return;
-        }
-        if (is_over) {
-            exceed(facts, LAB_BY_DISTRIBUTION, out);
-            return;
-        }
+        out->within = LAB_WITHIN;
+        return;
     }
     out->by = LAB_BY_SAMPLE;
     out->share_most =
@@ -230,7 +233,7 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
         out->within = LAB_WITHIN;
     else if (limits->confidence <= 0
                  ? seen > may
-                 : lab_share_least(facts->over, facts->partitions, limits->confidence) > may)
+                 : lab_share_least(facts->over, facts->partitions, limits->confidence) > may * (1 + 1e-9))
         exceed(facts, LAB_BY_SAMPLE, out);
     else
         out->missing = "there are too few partitions to tell; use more seeds or a longer run";

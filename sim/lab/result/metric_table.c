@@ -101,17 +101,18 @@ const struct lab_metric_row lab_metric_table[] = {
 
     {IN("Horizon"), IS_LATE, IS("expected.over_limit", PARTITIONS), .absent = NO_EXPECTED,
      .meaning =
-         "how many partitions of such a run are expected to exceed a limit, by the distribution of their "
-         "sizes: an upper bound"},
+         "how many partitions are expected to exceed a limit, by the distribution of their sizes: within 365 "
+         "days or the run if it is longer, of kinds without end within the run; an upper bound"},
     {IN("Horizon"), IS_LATE, IS("expected.over_limit_least", PARTITIONS), .absent = NO_EXPECTED,
-     .meaning = "a lower bound of that number"},
+     .meaning = "a lower bound of that number, with agents too"},
     {IN("Horizon"), IS_LATE, IS("expected.share", SHARE), .absent = NO_EXPECTED,
      .meaning = "an upper bound of the probability that a partition exceeds a limit, where it has its full "
                 "size"},
     {IN("Horizon"), IS_LATE, IS("expected.full_share", SHARE),
      .absent = "if it is 0, with `max_age` or `row.ttl`, and as `expected.share`",
-     .meaning = "a lower bound of the probability that a full partition of `count`, `probabilistic` or "
-                "`weighted` exceeds a limit, even if no partition of the run is full"},
+     .meaning =
+         "a lower bound of the same probability, of `count`, `probabilistic` and `weighted` for a full "
+         "partition, even if none of the run is full, with agents too"},
 
     {IN("Horizon"), IS_LATE, ARE("rates.*.peak", OPERATIONS_PER_S, "writes reads"),
      .absent = "without such a limit, and in runs of commands other than `run` and `check`",
@@ -125,10 +126,9 @@ const struct lab_metric_row lab_metric_table[] = {
 
     {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =
-         "from the first row until a partition exceeds a limit: the time at which one did; else, for "
-         "partitions that never close, the median by the distribution, if the stream continues at its rate, "
-         "or a trace of four weeks or more at its growth; 106751, the end of the range of times, means "
-         "never"},
+         "from the first row until a partition exceeds a limit: the time at which one did; else the median "
+         "by the distribution, if the stream continues at its rate, or a trace of four weeks or more at its "
+         "growth; 106751, the end of the range of times, means never"},
     {IN("Horizon"), IS_LATE, IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
     {IN("Horizon"), IS_LATE, IS("horizon.doubles_days", DAYS),

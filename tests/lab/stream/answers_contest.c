@@ -167,10 +167,14 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
     facts->expected_least = known->expected_least;
     facts->expected_share = known->expected_share;
     facts->expected_full = known->expected_full;
-    if (isnan(facts->expected_share))
+    if (isnan(facts->expected_share) && seeds > 0 && isfinite(facts->expected_most)) {
         facts->expected_share =
-            seeds == 0 ? (double)INFINITY
-                       : fmax(DBL_MIN, fmin(1, facts->expected_most * seeds / (double)facts->partitions));
+            fmax(DBL_MIN, fmin(1, known->expected_run * seeds / (double)facts->partitions));
+        facts->expected_full =
+            facts->expected_least > 0 || known->expected_run == 0 ? facts->expected_share : 0;
+    }
+    if (isnan(facts->expected_share) && seeds == 0)
+        facts->expected_share = (double)INFINITY;
     struct twin_verdict out = twin_judge(&answer->scenario->limits, facts);
     if (seeds == 0 && out.by == LAB_BY_SAMPLE)
         out.within = LAB_NOT_JUDGED;
@@ -178,7 +182,8 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
 }
 
 /* What the distribution says at a multiple of the rate: a run has at most a partition for each row. Bursts
- * and spikes strike a key at other times with other seeds, so of windows and buckets it then says nothing. */
+ * and spikes strike a key at other times with other seeds, so of windows and buckets it then says nothing; a
+ * margin has one seed. */
 static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
                                  double factor)
 {
@@ -194,12 +199,10 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
                                            .seconds = (double)contest->rows.lasts_ns * 1e-9,
                                            .busiest = (double)contest->rows.busiest_rows * factor};
     tune_rates_of(&prospect, &entrant->strategy.settings, known.rates);
-    if (!follows_rate || contest->terms.seeds == 1 || (!workload->has_bursts && workload->spike_count == 0))
+    if (!follows_rate || factor != 1 || contest->terms.seeds == 1 ||
+        (!workload->has_bursts && workload->spike_count == 0))
         tune_expected_of(&prospect, &entrant->strategy.settings, &known);
     known.partitions = (uint64_t)ceil(prospect.rows);
-    if (known.has_distribution && isfinite(known.expected_most) && known.expected_share > 0)
-        known.partitions = (uint64_t)fmin(ceil(prospect.rows),
-                                          ceil(known.expected_most / known.expected_share + prospect.keys));
     return known;
 }
 
@@ -258,8 +261,8 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
         !twin_is_near(entrant->cv_known,
                       sqrt((1 - p) / (double)entrant->strategy.settings.strategy.of.probabilistic.threshold)))
         return twin_differs(answer, "tune: the CV of %s is not that of its distribution", label);
-    if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 || known.expected_least < 40 ||
-        answer->scenario->limits.over_limit_share > 0)
+    if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 || !isnan(known.expected_share) ||
+        known.expected_run < 40 || answer->scenario->limits.over_limit_share > 0)
         return true;
     struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed, 1);
     if (result == NULL)
@@ -569,17 +572,12 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
 static bool check_first_over(const struct answer *answer, const struct tune_contest *contest,
                              const struct tune_entrant *entrant)
 {
-    const struct lab_facts known = known_at(contest, entrant, 1);
     struct twin_outlook outlook = {.growth = contest->outlook.growth.per_day,
                                    .days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
                                    .seen = (double)NAN,
                                    .key_rows = (double)contest->rows.busiest_rows,
                                    .key_bytes = (double)contest->rows.busiest_bytes,
-                                   .whole_days = contest->outlook.unbucketed_days,
-                                   .most = known.has_distribution ? known.expected_most : (double)NAN,
-                                   .least = known.expected_least,
-                                   .full = known.expected_share * (double)known.partitions,
-                                   .full_share = known.expected_full};
+                                   .whole_days = contest->outlook.unbucketed_days};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         outlook.seen = fmin(outlook.seen, entrant->seen[i].figures[TUNE_FIRST_OVER]);
         outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);

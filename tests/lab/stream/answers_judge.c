@@ -41,22 +41,22 @@ static struct twin_verdict judge_partitions(const struct lab_limits *limits, con
     const double n = (double)facts->partitions, over = (double)facts->over;
     struct twin_verdict out = {over > may * n ? LAB_EXCEEDS : LAB_WITHIN, LAB_BY_CERTAINTY, over / n,
                                (double)NAN, 0};
-    const bool is_full_over = may == 0 && facts->expected_full > chance;
-    if (facts->is_certain && (over > may * n || !is_full_over))
+    const bool is_over =
+        facts->expected_full > (may == 0 ? chance : may) || (may == 0 && facts->expected_least > chance);
+    if (facts->is_certain && (over > may * n || !is_over))
         return out;
     out.by = may == 0 && over > 0 ? LAB_BY_SAMPLE : LAB_BY_DISTRIBUTION;
     out.within = LAB_EXCEEDS;
-    if ((may == 0 && over > 0) || is_full_over)
+    if (may == 0 && over > 0)
         return out;
-    if (facts->has_distribution) {
-        out.most = isnan(facts->expected_share) ? facts->expected_most / n : facts->expected_share;
+    if (is_over || facts->has_distribution)
+        out.most = is_over ? fmax(facts->expected_share, facts->expected_full) : facts->expected_share;
+    if (is_over)
+        return out;
+    if (facts->has_distribution && (may == 0 ? facts->expected_most <= chance : out.most <= may)) {
         out.by = facts->expected_most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
-        out.within = (may == 0 ? facts->expected_most <= chance : out.most <= may) ? LAB_WITHIN : LAB_EXCEEDS;
-        if (out.within == LAB_WITHIN)
-            return out;
-        out.by = LAB_BY_DISTRIBUTION;
-        if (facts->expected_least > (may == 0 ? chance : may * n))
-            return out;
+        out.within = LAB_WITHIN;
+        return out;
     }
     out.by = LAB_BY_SAMPLE;
     out.most = -1;
@@ -176,7 +176,7 @@ static struct lab_facts facts_of(const struct answer *answer, size_t index)
                     (uint64_t)twin_or_zero(twin_metric(strategy, "partitions.over_limit_bytes"))},
         .is_certain = is_certain(answer, &answer->scenario->strategies[index]),
         .has_distribution = !isnan(most),
-        .expected_most = most,
+        .expected_most = isnan(most) ? (double)INFINITY : most,
         .expected_least = twin_or_zero(twin_metric(strategy, "expected.over_limit_least")),
         .expected_share = twin_metric(strategy, "expected.share"),
         .expected_full = twin_or_zero(twin_metric(strategy, "expected.full_share")),

@@ -63,9 +63,6 @@ struct twin_outlook {
     double seen;                /* the day on which it happened; NaN: it did not */
     double rows, bytes;         /* of the largest partition */
     double key_rows, key_bytes; /* of the largest key */
-    double most, least;         /* expected numbers; NaN: not known */
-    double full;                /* if each partition of the run were full; NaN: not known */
-    double full_share;          /* of full ones that exceed a limit; NaN: not known */
     double whole_days;          /* the horizon without buckets */
 };
 /* Whether this many days, or NaN, are the horizon of a setting, or of partitions without end. */

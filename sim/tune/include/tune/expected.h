@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many partitions of a run are expected to exceed a limit, by the distribution of their sizes.
+/* How many partitions are expected to exceed a limit, by the distribution of their sizes, and when the first
+ * one does.
  *
- * The rows of a partition are: at most N for `count`; negative binomial for `probabilistic` (tune/odds.h); by
- * the same for `weighted`; and Poisson for windows of `time`, buckets of `hash` and the partitions of
- * `unbucketed`, given the integral of the key's rate, which bursts, spikes and the daily curve change. The
- * bytes of n rows of drawn sizes are a sum of n independent sizes. For a size c, its tail is at most the
- * chance that any size exceeds c, and the Chernoff bound of the sum of those that do not (Fuk and Nagaev
- * 1971); the least bound over some c counts.
+ * The rows of a partition are: N for `count`; negative binomial for `probabilistic` (tune/odds.h) and for
+ * `weighted`; and Poisson for windows of `time`, buckets of `hash` and the partitions of `unbucketed`, given
+ * the integral of the key's rate, which bursts, spikes and the daily curve change. The bytes of rows of drawn
+ * sizes are a sum of independent sizes, whose tail is that at its saddle point.
  *
- * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), where
- * settings change during the run, and with agents, except that `count: external` never has more than N. Of a
- * trace, windows and hash buckets are what they are in the run. */
+ * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
+ * run, and the stream without spikes after it. Partitions that count rows are the renewal process of each
+ * key. Those without end are expected for the run.
+ *
+ * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), and where
+ * settings change during the run. With agents, the number is a lower bound for partitions that count rows,
+ * except that `count: external` never has more than N. Of a trace, windows and hash buckets are what they are
+ * in the run. */
 #ifndef TUNE_EXPECTED_H
 #define TUNE_EXPECTED_H
 
@@ -25,15 +29,17 @@
 struct tune_prospect {
     const struct lab_scenario *scenario; /* with a limit */
     double factor;                       /* of the scenario's rate */
-    double rows, keys;                   /* of the run at this rate, for the kinds that count rows */
-    bool is_verdict; /* where more than TUNE_EXPECTED_ENOUGH partitions certainly exceed a limit, and more
-                        than the allowed share, the upper bound may be infinite */
-    double seconds, busiest; /* the length of the run, and the rows of the busiest key: for limited rates */
+    double rows, keys;                   /* of the run at this rate, for a trace */
+    bool is_verdict; /* where more than TUNE_EXPECTED_ENOUGH partitions exceed a limit, and none may, the
+                        upper bound may be infinite */
+    double seconds, busiest; /* the length of the run, and the rows of the busiest key, for limited rates */
 };
 /* Sets the members of *out that begin with `expected`, and has_distribution; the others are not changed.
  * Deterministic; costs some milliseconds at most, or up to a second where keys burst. */
 void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
+/* Sets the expected share of windows and of partitions without end, of which a run has this many. */
+void tune_expected_share(struct lab_facts *facts, double partitions);
 /* What is known of the busiest second of a partition, of each rate that has a limit; is_counted stays false.
  */
 void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
@@ -57,8 +63,6 @@ struct tune_growth {
     double per_day; /* g; 0 if the trace does not grow or its growth is not known */
 };
 
-/* Returns the growth of a trace. weeks: the rows of each of `count` weeks, oldest first. */
-struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double confidence);
 /* Reads the scenario's trace and determines the growth of its rows in [start_ns, end_ns). */
 bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                       double confidence, struct tune_growth *out, struct sim_error *error);
@@ -68,17 +72,13 @@ bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_re
                         double confidence, struct tune_growth *out, struct sim_error *error);
 /* Returns the number of days in which the rate doubles; infinity if it does not grow. */
 double tune_growth_doubles(const struct tune_growth *growth);
-/* Returns the number of days from the start until the stream has `times` as many rows as in its first `days`;
- * for tune_growth_rate_at(), until its rate is `times` the mean rate of its first `days`. */
-double tune_growth_rows_at(const struct tune_growth *growth, double days, double times);
-double tune_growth_rate_at(const struct tune_growth *growth, double days, double times);
 
 /* When the first partition exceeds a limit, if the stream continues at its rate, or a trace at its growth.
  * The run to which the figures belong. */
 struct tune_outlook {
     const struct lab_scenario *scenario;
     struct tune_growth growth;            /* of a trace; a synthetic stream keeps its rate */
-    double days;                          /* its length */
+    double days, rows;                    /* its length, and all its rows */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most; 0: not known */
     double unbucketed_days;               /* until a key has more rows than a partition may have */
 };
@@ -87,13 +87,12 @@ struct tune_outlook {
 double tune_unbucketed_days(const struct tune_outlook *outlook);
 /* Days from the first row until a partition exceeds a limit; infinity: never; NaN: not known.
  * seen_days: when one did (the metric partitions.first_over_days); NaN: none did. rows_most, bytes_most: of
- * the largest partition. Otherwise for partitions without end it is the median of the first passage by their
- * distribution, on the condition that it is after the run if they ran, or the largest one's growth where
- * there is none; for others the distribution gives the expectation, where it is known and not only bounded;
- * and windows of a trace grow with its rate. Nothing is derived from the length of the run alone. */
+ * the largest partition. Otherwise it is the median of the first passage by the distribution, on the
+ * condition that it is after the run if there was one; or, of partitions without end, the largest one's
+ * growth where there is no distribution; and windows of a trace grow with its rate. Nothing is derived from
+ * the length of the run alone. */
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
-                            uint64_t bytes_most);
+                            double seen_days, uint64_t rows_most, uint64_t bytes_most);
 /* Adds what is known about limits beside the run's own partitions, to a single run: the metrics expected.*
  * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth. */
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,

@@ -8,13 +8,14 @@
  *  2. percentiles: bounds of the share of partitions above the limit;
  *  3. the partitions of the run, where every seed makes the same ones, or where one exceeded a limit although
  *     none may;
- *  4. the distribution of sizes (the metrics expected.*), where it decides: the number of partitions of a run
- *     that are expected to exceed a limit, between two bounds. If none may, a full partition of count,
- *     probabilistic or weighted must not, even if the run is too short to fill one;
+ *  4. the distribution of sizes (the metrics expected.*), where it decides: the number of partitions that are
+ *     expected to exceed a limit within LAB_JUDGED_DAYS, and the chance that one does, even if the run is too
+ *     short to fill one;
  *  5. the partitions of the run as a sample, by the one-sided bounds of Clopper and Pearson.
  * If limits.over_limit_share is 0, no partition may exceed a limit: by its distribution a strategy is within
- * the limits if, with limits.confidence, none of a run's partitions exceeds one. Otherwise the share of
- * partitions above a limit must be at most over_limit_share.
+ * the limits if fewer partitions than 1 - limits.confidence are expected above one, and a partition of count,
+ * probabilistic or weighted that is full exceeds one with no larger chance. Otherwise the share of partitions
+ * above a limit must be at most over_limit_share.
  *
  * A limited rate is exceeded by one second, of any partition, whatever over_limit_share says. What the run
  * counted above it decides; then the number of such seconds that are expected, by the Poisson distribution
@@ -27,6 +28,12 @@
 #include <stdint.h>
 
 #include "lab/result.h"
+
+/* Partitions that end are expected for this many days of the stream, or for the run if it is longer: so the
+ * verdict on a setting does not depend on how long a run was. */
+#define LAB_JUDGED_DAYS 365
+/* For how many days, of a run that lasts so long: partitions without end are judged for the run. */
+double lab_judged_days(const struct lab_settings *settings, double lasts_ns);
 
 /* What is known of the busiest second of a partition; nothing, if all is 0. */
 struct lab_rate_facts {
@@ -46,9 +53,12 @@ struct lab_facts {
     bool is_certain;                  /* every seed makes the same partitions */
     bool has_distribution;
     double expected_most, expected_least; /* bounds of the expected number of partitions above a limit */
-    double expected_share; /* upper bound of the probability that a partition exceeds a limit */
-    double expected_full;  /* lower bound of it for a full partition of count, probabilistic and weighted */
-    bool has_bounds;       /* percentiles: */
+    double expected_days;                 /* lab_judged_days() */
+    double expected_run;                  /* in the run alone; of kinds whose share depends on it */
+    double
+        expected_share; /* upper bound of the probability that a partition, if it is full, exceeds a limit */
+    double expected_full;                                           /* lower bound of it */
+    bool has_bounds;                                                /* percentiles: */
     double bound_least[LAB_SIZE_UNITS], bound_most[LAB_SIZE_UNITS]; /* bounds of the share above the limit */
     struct lab_rate_facts rates[LAB_RATES];
 };
@@ -72,10 +82,11 @@ struct lab_judgment {
     unsigned exceeded;                /* bit u: the limit in unit u is exceeded; bit LAB_SIZE_UNITS + r: that
                                          of rate r */
     double peak[LAB_RATES];           /* in the busiest second, counted or as is to be expected */
-    double share;        /* of the partitions above a limit: seen, or a lower bound; NaN: not known */
-    double share_most;   /* its upper bound: by the distribution, for percentiles, or for other seeds with
-                            limits.confidence; NaN: there is none, or nothing is random */
-    const char *missing; /* not judged: what is missing and the remedy; a constant text, or NULL */
+    double share;      /* of the partitions above a limit: seen, or a lower bound; NaN: not known */
+    double share_most; /* its upper bound: by the distribution, for percentiles, or for other seeds with
+                          limits.confidence; NaN: there is none, or nothing is random */
+    double expected, expected_days; /* exceeds by its distribution: partitions above a limit, within days */
+    const char *missing;            /* not judged: what is missing and the remedy; a constant text, or NULL */
 };
 
 /* The metric that counts a rate. */
