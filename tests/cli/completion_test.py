@@ -191,7 +191,6 @@ class CompletionTest(ProgramTest):
         self.zsh_offers(terminal, "bucketlab run x --set strategies.time.", {"strategies.time.window="})
         self.zsh_offers(terminal, "bucketlab diff --metric latency.", {"latency.read.p99"})
         self.zsh_offers(terminal, "bucketlab show ", {"last", "1", "2"})
-        self.zsh_offers(terminal, "bucketlab cql x --run ", {"last", "1", "2"})
 
     def test_zsh_quotes_a_name_with_a_blank(self):
         self.need("zsh")
