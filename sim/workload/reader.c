@@ -680,6 +680,7 @@ void trace_reader_mark(struct trace_reader *reader)
     reader->mark = reader->begin;
     reader->mark_line = reader->line;
     reader->mark_row = reader->row;
+    reader->mark_continued = reader->continued;
 }
 
 void trace_reader_return(struct trace_reader *reader)
@@ -688,6 +689,7 @@ void trace_reader_return(struct trace_reader *reader)
     reader->begin = reader->mark;
     reader->line = reader->mark_line;
     reader->row = reader->mark_row;
+    reader->continued = reader->mark_continued;
 }
 
 uint64_t trace_reader_offset(const struct trace_reader *reader)

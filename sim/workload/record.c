@@ -338,9 +338,9 @@ enum {
 
 /* Where the lines of a log have their time. */
 struct place_of_time {
-    unsigned before, words; /* words before it, and its own */
-    size_t level_bytes;     /* a letter before it, as in I0131 10:05:03 */
-    bool has_bracket, has_comma;
+    unsigned before, words;                 /* words before it, and its own */
+    size_t level_bytes;                     /* a letter before it, as in I0131 10:05:03 */
+    bool has_bracket, has_comma, has_blank; /* around it, and behind it */
 };
 
 static bool has_only(struct trace_span word, const char *signs)
@@ -471,6 +471,7 @@ static bool find_time(const char *line, const char *end, struct place_of_time *o
         for (size_t i = 1; i < length && !out->has_bracket; i++)
             out->words += is_blank(begin[i]) && !is_blank(begin[i - 1]);
         out->has_comma = length > 0 && begin[length] == ',';
+        out->has_blank = length > 0 && begin[length] == ' ';
         if (length > 0)
             word = next_word(begin + length + 1, end);
         for (const char *at = word.begin; at + (length > 0) < word.end; at++) {
@@ -646,8 +647,8 @@ bool csv_guess_line(const char *bytes, size_t size, char *form)
 {
     static const char *const known[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG, LOG_AUDIT, LINE_PROTOCOL};
     struct place_of_time time;
-    const bool is_table = pasted_header(bytes, size) > 0 || count_in_all(bytes, size, ';') > 0 ||
-                          count_in_all(bytes, size, '\t') > 0;
+    const bool is_pasted = pasted_header(bytes, size) > 0;
+    const bool is_table = count_in_all(bytes, size, ';') > 0 || count_in_all(bytes, size, '\t') > 0;
     unsigned lines = 0;
     for (const char *at = bytes, *end; lines < BANNER_LINES; at = end + 1) {
         end = memchr(at, '\n', (size_t)(bytes + size - at));
@@ -664,7 +665,7 @@ bool csv_guess_line(const char *bytes, size_t size, char *form)
                 return true;
             }
         }
-        if (!is_table && find_time(at, stop, &time)) {
+        if (!is_pasted && find_time(at, stop, &time) && (!is_table || (time.before == 0 && time.has_blank))) {
             write_form(bytes, size, &time, form);
             return true;
         }
@@ -754,7 +755,7 @@ static bool is_continued(struct wl_csv *csv, const char *begin, const char *end)
         !is_comment(begin, end) &&
         (csv->dialect.has_comments || read_time(csv->dialect.line, begin, end).time.begin != NULL ||
          find_time(begin, end, &time));
-    csv->continued += !is_row;
+    csv->reader.continued += !is_row;
     return !is_row;
 }
 
@@ -895,7 +896,7 @@ static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
             return false;
         char c = reader->buffer[reader->begin];
         reader->line += c == reader->line_break;
-        if (strchr(" \t\r\n,[]", c) == NULL || c == '\0')
+        if (reader->has_prefix ? c == '{' : strchr(" \t\r\n,[]", c) == NULL || c == '\0')
             return true;
     }
 }
@@ -966,6 +967,14 @@ static size_t put_pairs(const char *at, const char *end, bool is_strict, json_t 
     return pairs;
 }
 
+bool trace_json_has_prefix(const char *bytes, size_t size)
+{
+    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
+    const char *object = end == NULL ? NULL : memchr(bytes, '{', (size_t)(end - bytes));
+    return object != NULL && object > bytes && object[-1] == ' ' && object[1] == '"' &&
+           end[end[-1] == '\r' ? -2 : -1] == '}';
+}
+
 bool trace_json_are_pairs(const char *bytes, size_t size)
 {
     const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
@@ -989,6 +998,10 @@ static bool next_pairs(struct trace_reader *reader, json_t **out, uint64_t *line
         if (*out == NULL)
             return sim_fail_memory(error);
         pairs = put_pairs(text, text + size, false, *out);
+        if (pairs == 0 && *text == '{')
+            return trace_fail(reader->path, reader->line, error,
+                              "an object among lines of name=value; give them in two files");
+        reader->continued += pairs == 0;
     }
     *line = reader->line;
     return true;

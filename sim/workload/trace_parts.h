@@ -92,6 +92,8 @@ struct trace_reader {
     bool are_pairs; /* objects are lines of name=value */
     json_t *rows;   /* the objects in an array of the file's only one; NULL: there are none */
     size_t row, mark_row;
+    bool has_prefix;                    /* each object has text in front, as of docker compose */
+    uint64_t continued, mark_continued; /* lines of a log that continue the one above */
 };
 
 /* `what` describes the file in messages: "PATH:1: WHAT cannot be opened". */
@@ -142,7 +144,6 @@ struct wl_csv {
     struct csv_dialect dialect;
     struct csv_buffer fields; /* of the current record */
     size_t pasted_columns;    /* number of columns of a pasted table's header */
-    uint64_t continued;       /* lines that continue the one above */
     char *path;               /* NULL: the caller has it */
 };
 
@@ -170,6 +171,8 @@ bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *
 /* Frees *out and sets it to the next object of a file of JSON, which may be in an array, or to NULL at the
  * end of the file; *line is where it begins. */
 bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error);
+/* Whether the first line of a file is an object with other text before it. */
+bool trace_json_has_prefix(const char *bytes, size_t size);
 /* Whether the first line of a file is of pairs, as in level=info msg="started". */
 bool trace_json_are_pairs(const char *bytes, size_t size);
 /* The longest array of objects in a value; NULL: there is none. */
@@ -338,6 +341,7 @@ struct trace_table {
     struct trace_columns columns;
     struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
+    bool is_read;                    /* up to the end */
     uint64_t sizeless;               /* rows without a size in a column that has a usual name */
     uint64_t keyless;                /* rows without a value of a key that was guessed */
     bool has_zones;                  /* the times of all rows so far have a zone */

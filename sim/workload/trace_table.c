@@ -972,11 +972,12 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
                             format->delimiter == '\0' && size > 0;
     table->line = may_be_log && csv_guess_line(bytes, size, table->form) ? table->form : format->line;
     table->csv.reader.are_pairs = may_be_log && table->line == NULL && trace_json_are_pairs(bytes, size);
+    table->csv.reader.has_prefix = may_be_log && table->line == NULL && trace_json_has_prefix(bytes, size);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");
     table->is_json = format->layout == WL_LAYOUT_JSON || table->csv.reader.are_pairs ||
-                     (format->layout == WL_LAYOUT_AUTO && table->is_json);
+                     table->csv.reader.has_prefix || (format->layout == WL_LAYOUT_AUTO && table->is_json);
     if (!(table->is_json ? begin_json : begin_csv)(table, error) ||
         (table->time == WL_TIME_AUTO && !judge_times(table, error)))
         return false;
@@ -991,6 +992,7 @@ static bool advance(struct trace_table *table, bool *more, struct sim_error *err
         if (!next_record(table, error))
             return false;
         *more = table->record.count > 0;
+        table->is_read = !*more;
         if (*more || table->file + 1 == table->files.count)
             return true;
         if (!open_file(table, table->file + 1, error))
@@ -1017,10 +1019,11 @@ static bool read_time(struct trace_table *table, const struct trace_column *colu
                     "%s]}",
                     name, trace_show(text, size).text, name);
     if (table->time == WL_TIME_AUTO)
-        return FAIL(table, error,
-                    "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or "
-                    "an epoch in s, ms, us or ns",
-                    name, trace_show(text, size).text);
+        return FAIL(
+            table, error,
+            "%s '%s' is not a time in a known format; say its form by 'time_format', as in '%%d.%%m.%%Y "
+            "%%H:%%M', or write ISO 8601, as in 2026-01-31T12:30:00Z",
+            name, trace_show(text, size).text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     char pattern[PATTERN_BYTES];
     if (format->pattern != NULL)
@@ -1286,8 +1289,8 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     if (!table->is_json && table->line == NULL)
         fprintf(stream, "%s%s", table->has_header ? "" : " without a header",
                 dialect->has_backslash ? " and backslashes" : "");
-    if (table->csv.continued > 0)
-        fprintf(stream, ", %" PRIu64 " lines without its time left out", table->csv.continued);
+    if (table->is_read && table->csv.reader.continued > 0)
+        fprintf(stream, ", %" PRIu64 " other lines left out", table->csv.reader.continued);
     if (table->files.count > 1)
         fprintf(stream, " in %zu files", table->files.count);
     for (size_t i = 0; i < columns->count; i++) {
@@ -1305,9 +1308,9 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         if (i + 1 == times && table->time != WL_TIME_AUTO)
             put_time_text(table, stream);
     }
-    if (table->keyless > 0)
+    if (table->is_read && table->keyless > 0)
         fprintf(stream, ", the key of %" PRIu64 " rows without one '-'", table->keyless);
-    if (table->sizeless > 0)
+    if (table->is_read && table->sizeless > 0)
         fprintf(stream, ", %" PRIu64 " rows without a size have 0 bytes", table->sizeless);
     if (!has(table, TRACE_BYTES) && !has(table, TRACE_COUNT) && !has(table, TRACE_BYTES_OF))
         fputs(", no sizes", stream);
@@ -1354,7 +1357,7 @@ static bool read_sample(struct trace_table *table, struct wl_csv_record *header,
 {
     struct wl_csv *csv = &table->csv;
     json_t *rows = json_incref(csv->reader.rows);
-    const bool are_pairs = csv->reader.are_pairs;
+    const bool are_pairs = csv->reader.are_pairs, has_prefix = csv->reader.has_prefix;
     trace_reader_close(&csv->reader);
     if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error)) {
         json_decref(rows);
@@ -1362,6 +1365,7 @@ static bool read_sample(struct trace_table *table, struct wl_csv_record *header,
     }
     csv->reader.rows = rows;
     csv->reader.are_pairs = are_pairs;
+    csv->reader.has_prefix = has_prefix;
     if (table->is_json) {
         if (!trace_json_next(&csv->reader, &table->object, &row->line, error))
             return false;

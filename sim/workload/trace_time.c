@@ -218,7 +218,7 @@ static bool take_zone(char *text, int64_t *out_ns)
 static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns,
                        bool *has_zone)
 {
-    enum { YEAR_DIGITS = 4 };
+    enum { YEAR_DIGITS = 4, TWO_DIGITS_UNTIL = 150 }; /* years of two digits are from 1950 to 2049 */
     char copy[DATE_SIZE], zone[DATE_SIZE];
     struct tm day;
     if (kind == WL_TIME_ISO && sim_time_parse_zoned(text, size, out_ns, has_zone) == 0)
@@ -234,7 +234,7 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
         const bool is_clock = at != NULL && *at == ':' && strstr(forms[i].before, "%y") != NULL;
         if (at == NULL || is_clock || (at = take_clock(at, kind != WL_TIME_ISO, &time, &fraction_ns)) == NULL)
             continue;
-        time.tm_year += time.tm_year == 69 && strchr(forms[i].before, 'y') != NULL ? 100 : 0;
+        time.tm_year -= time.tm_year >= TWO_DIGITS_UNTIL && strstr(forms[i].before, "%y") != NULL ? 100 : 0;
         at += strspn(at, " ");
         size_t left = strlen(at), last = forms[i].after[0] == '\0' ? 0 : 4;
         if (left < last || (last > 0 && strptime(at + left - last, forms[i].after, &time) == NULL))

@@ -297,14 +297,13 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
          ":2: time '1767225600000' is not a time in epoch seconds between the years 1677 and 2262, as most "
          "are; write all alike, or name the format, as in time: ms"},
         {"time,key\n2026/13/1,a\n", AS_IS,
-         ":2: time '2026/13/1' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, "
-         "or an "
-         "epoch in s, ms, us or ns"},
+         ":2: time '2026/13/1' is not a time in a known format; say its form by 'time_format', as in "
+         "'%d.%m.%Y %H:%M', or write ISO 8601, as in 2026-01-31T12:30:00Z"},
         {"time,key\n1/2/2026,a\n3/4/2026,a\n", AS_IS,
          ":2: time '1/2/2026' may be dmy (2026-02-01T00:00:00Z), mdy (2026-01-02T00:00:00Z)" SAY},
         {"time,key\n13/13/2026,a\n", AS_IS,
-         ":2: time '13/13/2026' is not a time in a known format; write ISO 8601, as in "
-         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
+         ":2: time '13/13/2026' is not a time in a known format; say its form by 'time_format', as in "
+         "'%d.%m.%Y %H:%M', or write ISO 8601, as in 2026-01-31T12:30:00Z"},
         /* Without a year, it is 2000; one that is so much earlier is of the next year. */
         {"time,key\nDec 30 10:00:00,a\nJan 2 10:00:00,a\n", AS_IS,
          "978170400000000000 a 0|978429600000000000 a 0|"},
@@ -488,8 +487,8 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":3: text after a closing quote; double the quotes within a field"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
         {"t,u,s\n1/32/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
-         ":2: t '1/32/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
-         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
+         ":2: t '1/32/2026 3:04 PM' is not a time in a known format; say its form by 'time_format', as in "
+         "'%d.%m.%Y %H:%M', or write ISO 8601, as in 2026-01-31T12:30:00Z"},
         {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
          ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as most "
          "are; write all alike, or name the format, as in time: ms"},
@@ -510,6 +509,8 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
     (void)state;
     check_cases(cases, COUNT(cases));
 }
+
+#define PAIRS "t=2026-01-01T00:00:00Z x=1 user=u\n"
 
 /* The key of a log is what names a program or a machine: in brackets, before a colon, or among the first
  * words. */
@@ -541,6 +542,10 @@ static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state
         {"#separator \\x09\n#fields\tts\tuser\tbytes\n1767225600.000000\ta b\t7\n", AS_IS, T0 " a b 7|"},
         {"# made by x\ntime,key\n2026-01-01,a\n# end\n", AS_IS, T0 " a 0|"},
         {"t=2026-01-01T00:00:00Z level=info msg=\"a \\\"b=c\" app=x user=u\nsay hello\n", AS_IS, T0 " u 0|"},
+        {PAIRS PAIRS PAIRS PAIRS "{\"a\": 1}\n", AS_IS,
+         ":5: an object among lines of name=value; give them in two files"},
+        {"web  | {\"at\": 1767225600, \"key\": \"a\"}\nweb  | {\"at\": 1767225600, \"key\": \"b\"}\n", AS_IS,
+         T0 " a 0|" T0 " b 0|"},
         {"# HELP a b\nup,host=a value=1 1767225600000000000\n", AS_IS, T0 " up,host=a 0|"},
         {"{\"data\": {\"rows\": [{\"at\": 1767225600, \"key\": \"a\"}, {\"at\": 1767225600, \"key\": "
          "\"b\"}]}}",

@@ -141,14 +141,15 @@ static void test_trace_malformed_is_reported_with_place_and_remedy(void **state)
              "3: the row's time 1969-12-31T23:59:59.998Z is before 1969-12-31T23:59:59.999Z of the row "
              "above; add sort: true under trace, or sort the file by time"),
         CASE(HEADER ",a,2\n", "2: timestamp_ms is empty; give each row a time"),
-        CASE(HEADER "-,a,2\n", "2: timestamp_ms '-' is not a time in a known format; write ISO 8601, as in "
-                               "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"),
+        CASE(HEADER "-,a,2\n",
+             "2: timestamp_ms '-' is not a time in a known format; say its form by 'time_format', as in "
+             "'%d.%m.%Y %H:%M', or write ISO 8601, as in 2026-01-31T12:30:00Z"),
         CASE(HEADER "9223372036855,a,2\n",
              "2: timestamp_ms '9223372036855' is not a time in epoch milliseconds between the years 1677 and "
              "2262, as most are; write all alike, or name the format, as in time: yyyymmdd"),
         CASE(HEADER "-99999999999999999999999999,a,2\n",
-             "2: timestamp_ms '-99999999999999999999999999' is not a time in a known format; write ISO 8601, "
-             "as in 2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"),
+             "2: timestamp_ms '-99999999999999999999999999' is not a time in a known format; say its form by "
+             "'time_format', as in '%d.%m.%Y %H:%M', or write ISO 8601, as in 2026-01-31T12:30:00Z"),
         CASE(HEADER "1,,2\n", "2: key is empty; give each row a key"),
         CASE(HEADER "1,\"\",2\n", "2: key is empty; give each row a key"),
         CASE(HEADER "1,\"a\"b,2\n", "2: text after a closing quote; double the quotes within a field"),
