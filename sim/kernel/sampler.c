@@ -244,6 +244,11 @@ void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count)
     zipf->total = weight_of_ranks(zipf, count);
 }
 
+double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks)
+{
+    return weight_of_ranks(zipf, ranks) / zipf->total;
+}
+
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
 {
     assert(index < zipf->count);

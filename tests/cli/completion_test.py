@@ -145,6 +145,7 @@ class CompletionTest(ProgramTest):
         self.assertEqual(self.bash("diff", "1", ":", ""), [])
         for database in [["--db", "a\\ b.db"], ["--db", "=", "'a b.db'"]]:
             self.assertEqual(set(self.bash("show", *database, "")), {"last", "1", "2", "3"})
+        self.assertEqual(set(self.bash("cql", SPACED, "--stress", "--run", "")), {"last", "1", "2"})
 
     def test_bash_quotes_a_name_with_a_blank(self):
         self.need("bash")
@@ -191,6 +192,7 @@ class CompletionTest(ProgramTest):
         self.zsh_offers(terminal, "bucketlab run x --set strategies.time.", {"strategies.time.window="})
         self.zsh_offers(terminal, "bucketlab diff --metric latency.", {"latency.read.p99"})
         self.zsh_offers(terminal, "bucketlab show ", {"last", "1", "2"})
+        self.zsh_offers(terminal, "bucketlab cql x --run ", {"last", "1", "2"})
 
     def test_zsh_quotes_a_name_with_a_blank(self):
         self.need("zsh")

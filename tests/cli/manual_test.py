@@ -39,7 +39,8 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             "lead.label", "lead.formula_s",
                             # A margin that a distribution judged has no partitions.
                             "margin[].rates[].rows_max", "margin[].rates[].bytes_max",
-                            "margin[].rates[].partitions.over_limit.share"}}
+                            "margin[].rates[].partitions.over_limit.share"},
+          "cql": {"[].profile"}}
 
 
 def page_lines():
@@ -196,6 +197,9 @@ class ManualTest(ProgramTest):
     def test_json_of_the_other_commands_matches_the_page(self):
         self.write("small.yaml", SMALL)
         self.check_fields("cql", self.good_json("cql", "small.yaml", "--json"))
+        stress = fields_of_value(self.good_json("cql", "small.yaml", "--json", "--stress", "--strategy",
+                                                "probabilistic"), "", set())
+        self.assertLessEqual({field.split(".")[-1] for field in stress}, {"strategy", "kind", "profile"})
         bits = ["--threshold", "40", "--below", "10", "--above", "900000"]
         self.check_fields("odds", self.good_json("odds", "--bits", "9", "--json", *bits))
         weighted = ["odds", "--weighted", "512KB", "--threshold", "40", "--below", "1MB", "--above", "30MB", "--json"]

@@ -214,6 +214,22 @@ class ResumeTest(ProgramTest):
         self.assertEqual((process.returncode, b"could not" in err), (0, False), err)
         self.assert_finished(whole)
 
+    def test_trace_cannot_be_extended_in_time(self):
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\n")
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
+        self.run_quietly("run", "trace.yaml")
+        self.assertRegex(self.bad(2, "run", "--continue", "1", "--for", "1d"),
+                         r"no rows come after it; run .*trace\.yaml with a longer trace instead\Z")
+
+    def test_run_of_60_days_equals_two_of_30(self):
+        self.write("long.yaml", LONG.replace("duration: 7d", "duration: 1d"))
+        self.write("agents.yaml", AGENTS)
+        for run, name, longer, whole_of in part([(1, "long.yaml", "1d", "2d"), (3, "agents.yaml", "10m", "30m")]):
+            whole, _ = self.reference(name, "--set", f"duration={whole_of}")
+            self.run_quietly("run", name)
+            self.run_quietly("run", "--continue", str(run), "--for", longer)
+            self.assertEqual(contents(self.path(), run + 1), whole)
+
     def test_several_scenarios_keep_those_that_were_finished(self):
         self.write("small.yaml", SMALL)
         self.write("long.yaml", LONG.replace("duration: 7d", "duration: 40000d"))

@@ -145,6 +145,7 @@ class StoreTest(ProgramTest):
             database.execute("UPDATE run SET scenario_text = replace(scenario_text, ', counter: external', '')")
         database.close()
         self.assertEqual(self.good("replay", "last", "--quiet"), f"run 1: same digest {result['digest']}\n")
+        self.good("run", "--continue", "1", "--for", "1d", "--no-charts")
 
     def test_replay_of_a_falsified_run_names_the_strategy(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")

@@ -17,7 +17,7 @@ add_test(NAME cli/newcomer_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
 # Tests of input and output files.
-foreach(name import export page outputs inputs sample trace newcomer)
+foreach(name import export stress page outputs inputs sample trace newcomer)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
@@ -71,9 +71,11 @@ endforeach()
 
 # Unit tests of output: the line of progress with a simulated clock, the formats of numbers and texts, and the sentences
 # of an answer.
-foreach(name progress texts sentences)
+foreach(name progress texts sentences stress_distribution)
   add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
-  target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli sim_cli_show PkgConfig::CMOCKA)
+  target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli sim_cli_show sim_cli_commands_cql
+                                                 PkgConfig::CMOCKA)
+  target_include_directories(cli_${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli/commands/cql)
   add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 60)
 endforeach()

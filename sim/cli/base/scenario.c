@@ -33,15 +33,16 @@ static bool is_in_place(const struct store_run_info *info)
     return is_same;
 }
 
-bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info, uint64_t seed,
-                        struct lab_scenario **out, struct sim_error *error)
+bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info,
+                        const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
+                        struct sim_error *error)
 {
     g_autofree char *own = g_path_get_dirname(args->database),
                     *beside = is_in_place(info) ? g_path_get_dirname(info->scenario_path) : NULL;
     const char *files = cli_value(args, "files", NULL),
                *folders[] = {own, files == NULL ? beside : files, files == NULL ? NULL : beside, NULL};
-    return lab_scenario_again_within(folders, info->scenario_path, info->scenario_text, info->overrides, NULL,
-                                     0, seed, out, error);
+    return lab_scenario_again_within(folders, info->scenario_path, info->scenario_text, info->overrides, more,
+                                     more == NULL ? 0 : 1, seed, out, error);
 }
 
 bool cli_stored_open(const struct cli_args *args, const char *run, struct cli_stored *out,

@@ -113,11 +113,13 @@ static void offer_runs(const struct typed *typed, char **words, int count)
     store_close(store);
 }
 
-static void offer_values(const struct cli_option *option, struct typed typed)
+static void offer_values(const struct cli_command *command, const struct cli_option *option,
+                         struct typed typed, char **words, int count)
 {
     static const char types[] = "text|blob|int|bigint|uuid|timeuuid|boolean|tinyint|smallint|timestamp|float|"
                                 "double,...";
-    const bool is_database = strcmp(option->name, "db") == 0 || strcmp(option->name, "baseline") == 0;
+    const bool is_database = strcmp(option->name, "db") == 0 ||
+                             (strcmp(option->name, "baseline") == 0 && strcmp(command->name, "check") == 0);
     if (strcmp(option->argument, "CONDITION") == 0) {
         puts("words");
         for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
@@ -128,6 +130,8 @@ static void offer_values(const struct cli_option *option, struct typed typed)
             lab_metric_names(&lab_metric_table[i], offer_name, &typed);
     } else if (strcmp(option->argument, "PATH=VALUE") == 0) {
         offer_settings(&typed);
+    } else if (strcmp(command->name, "cql") == 0 && strcmp(option->name, "run") == 0) {
+        offer_runs(&typed, words, count);
     } else if (strcmp(option->argument, "T,...") == 0) {
         offer_choices(typed, types);
     } else if (strcmp(option->argument, "any") == 0 || strchr(option->argument, '|') != NULL) {
@@ -192,7 +196,7 @@ void cli_complete(int count, char **words)
     if (command == NULL) {
         puts("words");
     } else if (option != NULL) {
-        offer_values(option, typed);
+        offer_values(command, option, typed, words + 1, count - 2);
     } else if (typed.tail[0] == '-' && !is_closed) {
         puts("words");
         for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {

@@ -108,8 +108,8 @@ static bool check_version(const struct cli_diff_side *side, struct sim_error *er
 static bool make(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error)
 {
     const struct jobs *jobs = context;
-    return cli_scenario_again(jobs->args, &jobs->items[job].side->stored.info, jobs->items[job].seed, out,
-                              error);
+    return cli_scenario_again(jobs->args, &jobs->items[job].side->stored.info, NULL, jobs->items[job].seed,
+                              out, error);
 }
 
 static bool take(void *context, uint64_t job, struct lab_result *result, int64_t elapsed_ms,

@@ -1,17 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `run` compares the strategies of scenarios: it checks everything, then runs everything, then stores, draws
- * and prints everything, so that nothing is left half done. `init` writes a starter
- * scenario. */
+ * and prints everything, so that nothing is left half done. --continue makes a finished run longer. `init`
+ * writes a starter scenario. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/base.h"
 #include "cli/result.h"
 #include "cli/run.h"
+#include "kernel/time.h"
 #include "lab/run.h"
 #include "reports/output.h"
 #include "tune/expected.h"
+
+/* --continue RUN --for DURATION: makes the scenario of a finished run with a longer duration. */
+static bool lengthen(const struct cli_args *args, const struct cli_stored *stored, struct lab_scenario **out,
+                     struct sim_error *error)
+{
+    struct lab_scenario *before;
+    int64_t for_ns;
+    char text[48];
+    if (!cli_duration(args, "for", SIM_MS, &for_ns, error) ||
+        !cli_scenario_again(args, &stored->info, NULL, stored->result->seed, &before, error))
+        return false;
+    const int64_t duration_ns = before->workload.duration_ns;
+    lab_scenario_destroy(before);
+    if (duration_ns == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "run %" PRId64 " reached the end of its trace, and no rows come after it; "
+                        "run %s with a longer trace instead",
+                        stored->info.run, stored->info.scenario_path);
+    if (for_ns > INT64_MAX - duration_ns)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --for overflows the range of timestamps; make it shorter");
+    snprintf(text, sizeof text, "duration=%" PRId64 "ns", duration_ns + for_ns);
+    const struct lab_override longer = {text};
+    return cli_scenario_again(args, &stored->info, &longer, stored->result->seed, out, error);
+}
+
+static bool load_continued(const struct cli_args *args, struct lab_scenario **scenario, char **path,
+                           struct sim_error *error)
+{
+    struct cli_stored stored;
+    bool is_fine = cli_stored_open(args, cli_value(args, "continue", ""), &stored, error) &&
+                   lengthen(args, &stored, scenario, error);
+    *path = is_fine ? g_strdup(stored.info.scenario_path) : NULL;
+    cli_stored_close(&stored);
+    return is_fine;
+}
 
 static const struct cli_option run_options[] = {
     {CLI_OPTION_SEED},
@@ -20,6 +58,7 @@ static const struct cli_option run_options[] = {
      "strategies.count.rows=5000; repeatable"},
     {CLI_OPTION_SAMPLE},
     {CLI_OPTION_DB},
+    {CLI_OPTION_FILES},
     {CLI_OPTION_OUT},
     {CLI_OPTION_FORMAT},
     {"no-charts", NULL, "draw no charts"},
@@ -39,6 +78,10 @@ static const struct cli_option run_options[] = {
      "resume a run that was stopped or killed, which the\n"
      "same command does by itself; refused when there is\n"
      "nothing to resume from"},
+    {"continue", "RUN",
+     "with --for: make a finished run longer; it runs again\n"
+     "from the start, at full cost"},
+    {"for", "DURATION", "with --continue: how much longer, in virtual time"},
     {CLI_OPTION_JOBS},
     {NULL, NULL, NULL}};
 
@@ -60,9 +103,34 @@ struct batch {
     struct cli_event_trace event_trace;
 };
 
+static bool check_options(const struct cli_args *args, struct sim_error *error)
+{
+    static const char *const of_new_runs[] = {"seed", "set", "sample", "trace-events"};
+    static const char *const of_stored_runs[] = {"db", "resume", "continue"};
+    const bool continues = cli_has(args, "continue");
+    if (!continues && args->count == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", "SCENARIO...");
+    if (continues && args->count > 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --continue takes its scenario from the database; remove '%s'",
+                        cli_argument(args, 0));
+    for (size_t i = 0; i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
+        if (!cli_exclude(args, "continue", of_new_runs[i], error))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof of_stored_runs / sizeof *of_stored_runs; i++) {
+        if (!cli_exclude(args, "no-store", of_stored_runs[i], error))
+            return false;
+    }
+    return true;
+}
+
 static bool load_scenarios(struct batch *batch, struct sim_error *error)
 {
     const struct cli_args *args = batch->args;
+    if (args->count == 0)
+        return load_continued(args, &batch->jobs[0].scenario, &batch->jobs[0].path, error);
     for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         if (!cli_scenario_load(args, cli_argument(args, i), &job->scenario, error) ||
@@ -99,7 +167,7 @@ static bool check_outputs(const struct batch *batch, struct sim_error *error)
 static bool read_batch(struct batch *batch, struct sim_error *error)
 {
     const struct cli_args *args = batch->args;
-    batch->count = args->count;
+    batch->count = args->count == 0 ? 1 : args->count; /* one comes from the database */
     batch->jobs = g_new0(struct job, batch->count);
     batch->has_charts = !cli_has(args, "no-charts");
     batch->is_stored = !cli_has(args, "no-store");
@@ -258,10 +326,8 @@ static void free_batch(struct batch *batch)
 static bool run(const struct cli_args *args, struct sim_error *error)
 {
     struct batch batch = {.args = args};
-    bool is_fine = cli_exclude(args, "no-store", "db", error) &&
-                   cli_exclude(args, "no-store", "resume", error) && read_batch(&batch, error) &&
-                   execute_all(&batch, error) && store_all(&batch, error) &&
-                   cli_file_close(&batch.event_trace.file, true, error);
+    bool is_fine = check_options(args, error) && read_batch(&batch, error) && execute_all(&batch, error) &&
+                   store_all(&batch, error) && cli_file_close(&batch.event_trace.file, true, error);
     for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
         is_fine = draw(&batch, &batch.jobs[i], error);
     cli_event_trace_free(&batch.event_trace);
@@ -276,9 +342,10 @@ const struct cli_command cli_run = {
     .arguments = "SCENARIO...",
     .summary = "compare the strategies of a scenario on the same rows",
     .example = "  bucketlab run chat.yaml\n"
-               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n",
+               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
+               "  bucketlab run --continue 7 --for 30d\n",
     .options = run_options,
-    .least = 1,
+    .least = 0,
     .most = CLI_ANY_NUMBER,
     .run = run,
 };

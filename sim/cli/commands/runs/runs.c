@@ -157,7 +157,7 @@ static bool show(const struct cli_args *args, struct sim_error *error)
         /* This version may refuse the scenario of another version; the stored results are printed anyway. */
         struct lab_scenario *scenario = NULL;
         struct sim_error refused = {0};
-        cli_scenario_again(args, &stored.info, stored.result->seed, &scenario, &refused);
+        cli_scenario_again(args, &stored.info, NULL, stored.result->seed, &scenario, &refused);
         show_run(args, &stored.info, stored.result, scenario);
         lab_scenario_destroy(scenario);
     }
@@ -355,7 +355,7 @@ static bool replay(const struct cli_args *args, struct sim_error *error)
     struct rerun rerun = {.args = args};
     bool is_fine =
         cli_stored_open(args, cli_argument(args, 0), &rerun.stored, error) &&
-        cli_scenario_again(args, &rerun.stored.info, rerun.stored.result->seed, &rerun.scenario, error);
+        cli_scenario_again(args, &rerun.stored.info, NULL, rerun.stored.result->seed, &rerun.scenario, error);
     rerun.again = (struct cli_execution){.scenario = rerun.scenario, .jobs = args->jobs};
     is_fine = is_fine && cli_execute(args, &rerun.again, error) && compare_digests(&rerun, error);
     cli_release(args);

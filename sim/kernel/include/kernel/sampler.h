@@ -93,6 +93,8 @@ void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count);
 void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count);
 /* The share of the rank index + 1, where index counts from 0; the shares sum to 1. */
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
+/* The total share of the first `ranks` ranks. */
+double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks);
 
 /* Samplers of counts: the number of events in an interval, the number of successes in n trials, the number of
  * trials up to the next success. Results are bit-identical on every machine, since they use the kernel's own

@@ -391,10 +391,11 @@ char *cli_absolute(const char *path);
 
 #define CLI_OPTION_FILES "files", "DIR", "a stored scenario may read the files of this folder too"
 
-/* Applies the run's overrides. SIM_ERROR_INPUT when this version of the program refuses what another version
- * stored, or a file is elsewhere. */
-bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info, uint64_t seed,
-                        struct lab_scenario **out, struct sim_error *error);
+/* Applies the run's overrides, and `more`, which may be NULL. SIM_ERROR_INPUT when this version of the
+ * program refuses what another version stored, or a file is elsewhere. */
+bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info,
+                        const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
+                        struct sim_error *error);
 
 /* A stored run. */
 struct cli_stored {
