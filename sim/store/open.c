@@ -75,45 +75,29 @@ static bool may_only_be_read(const char *file)
     return is_read_only;
 }
 
-static bool is_filled_beside(const char *file, const char *suffix)
+static bool is_filled(const char *path)
 {
-    char name[PATH_MAX + 16];
     struct stat status;
-    snprintf(name, sizeof name, "%s%s", file, suffix);
-    return stat(name, &status) == 0 && status.st_size > 0;
+    return stat(path, &status) == 0 && status.st_size > 0;
 }
 
-/* Writes "file:PATH?immutable=1", with the bytes of the path percent-encoded except for letters, digits and
- * the like. */
-static void name_immutable(const char *file, char *out)
+static bool is_filled_beside(const char *file, const char *suffix)
 {
-    static const char digits[] = "0123456789ABCDEF", tail[] = "?immutable=1";
-    char *at = stpcpy(out, "file:");
-    for (; *file != '\0'; file++) {
-        unsigned char byte = (unsigned char)*file;
-        bool is_plain = byte == '/' || byte == '.' || byte == '-' || byte == '_' ||
-                        (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z');
-        if (is_plain) {
-            *at++ = (char)byte;
-        } else {
-            *at++ = '%';
-            *at++ = digits[byte / 16];
-            *at++ = digits[byte % 16];
-        }
-    }
-    memcpy(at, tail, sizeof tail);
+    g_autofree char *name = g_strconcat(file, suffix, NULL);
+    return is_filled(name);
 }
 
 static int connect_reader(struct store *store)
 {
-    char file[PATH_MAX], uri[3 * PATH_MAX + 32];
+    char file[PATH_MAX];
     store->is_read_only = realpath(store->file, file) != NULL && may_only_be_read(file);
     if (!store->is_read_only)
         return sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     if (is_filled_beside(file, "-wal") || is_filled_beside(file, "-journal"))
         return sqlite3_open_v2(store->file, &store->db, flags, NULL);
-    name_immutable(file, uri);
+    g_autofree char *path = g_uri_escape_string(file, "/", FALSE),
+                    *uri = g_strconcat("file:", path, "?immutable=1", NULL);
     return sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI, NULL);
 }
 
@@ -126,12 +110,6 @@ static int connect_reader(struct store *store)
 #define TREE_LEAF             0x0d
 #define HEADER_SIZE           108
 #define PAGE_SIZE_MIN         512
-
-static bool is_filled(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_size > 0;
-}
 
 /* Reads through SQLite's own file handle: opening and closing the file separately would release the locks of
  * every other connection of this process (POSIX). Nothing was read or locked so far. */
@@ -151,7 +129,9 @@ static bool read_header(struct store *store, unsigned char *bytes, int64_t *size
 
 static uint32_t big_endian(const unsigned char *bytes)
 {
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return GUINT32_FROM_BE(value);
 }
 
 /* Refuses a version that is too new or too old; used for the header and for the schema. */

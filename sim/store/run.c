@@ -560,42 +560,33 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
     return fine;
 }
 
-/* Lists the numbers of the runs, such as "1 to 5, 8, 10 to 12", as far as they fit into a line. */
-static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
-{
-    static const char sql[] = "SELECT min(run), max(run) FROM (SELECT run, run - row_number() OVER (ORDER BY "
-                              "run) AS island FROM run) GROUP BY island ORDER BY 1";
-    sqlite3_stmt *statement = NULL;
-    struct store_row row;
-    bool more = store->db != NULL, fine = !more || store_query(store, sql, 0, NULL, &statement, error);
-    size_t used = 0;
-    list[0] = '\0';
-    while (more && fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        long long first = (long long)store_take_integer(&row), last = (long long)store_take_integer(&row);
-        const char *comma = used == 0 ? "" : ", ";
-        if (used > size - 64) {
-            used += (size_t)snprintf(list + used, size - used, ", ...");
-            break;
-        }
-        if (first == last)
-            used += (size_t)snprintf(list + used, size - used, "%s%lld", comma, first);
-        else
-            used += (size_t)snprintf(list + used, size - used, "%s%lld to %lld", comma, first, last);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
+#define RUNS_LISTED 200 /* bytes */
 
+/* The error lists the numbers of the runs, such as "1 to 5, 8, 10 to 12", as far as they fit into a line. */
 static bool fail_missing(struct store *store, int64_t run, struct sim_error *error)
 {
-    char list[256];
-    if (!list_runs(store, list, sizeof list, error))
+    static const char sql[] =
+        "SELECT group_concat(CASE first WHEN last THEN first ELSE first || ' to ' || last END, ', ') FROM "
+        "(SELECT min(run) AS first, max(run) AS last FROM (SELECT run, run - row_number() OVER (ORDER BY "
+        "run) AS island FROM run) GROUP BY island ORDER BY 1)";
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    bool more = false, fine = store->db == NULL || (store_query(store, sql, 0, NULL, &statement, error) &&
+                                                    store_next(store, statement, &row, &more, error));
+    g_autofree char *list = more ? store_take_text(&row) : NULL;
+    sqlite3_finalize(statement);
+    if (!fine)
         return false;
-    if (list[0] == '\0')
+    if (list == NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: has no run yet; run a scenario first, or name another with --db", store->path);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it has run%s %s", store->path, (long long)run,
-                    strpbrk(list, " ,") == NULL ? "" : "s", list);
+    const bool is_long = strlen(list) > RUNS_LISTED, is_one = strpbrk(list, " ,") == NULL;
+    if (is_long) {
+        list[RUNS_LISTED] = '\0';
+        *strrchr(list, ',') = '\0';
+    }
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it has run%s %s%s", store->path, (long long)run,
+                    is_one ? "" : "s", list, is_long ? ", ..." : "");
 }
 
 void store_info_clear(struct store *store)

@@ -308,26 +308,12 @@ double store_take_real(struct store_row *row)
     return sqlite3_column_double(row->statement, column);
 }
 
-static bool parse_digest(const unsigned char *text, uint64_t *out)
-{
-    *out = 0;
-    for (int i = 0; i < DIGEST_DIGITS; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = text[i] == '\0' ? NULL : strchr(digits, text[i]);
-        if (digit == NULL)
-            return false;
-        *out = *out << 4 | (uint64_t)(digit - digits);
-    }
-    return text[DIGEST_DIGITS] == '\0';
-}
-
 static uint64_t take_digest(struct store_row *row)
 {
-    const unsigned char *text = sqlite3_column_text(row->statement, row->column++);
-    uint64_t digest = 0;
-    if (text == NULL || !parse_digest(text, &digest))
+    const char *text = (const char *)sqlite3_column_text(row->statement, row->column++);
+    if (text == NULL || strspn(text, "0123456789abcdef") != DIGEST_DIGITS || text[DIGEST_DIGITS] != '\0')
         row->is_damaged = true;
-    return digest;
+    return text == NULL ? 0 : g_ascii_strtoull(text, NULL, 16);
 }
 
 static void take_blob(struct store_row *row, struct store_blob *out)
