@@ -60,22 +60,22 @@ static const char *counted(const struct lab_judgment *judgment, const char *limi
                        judgment->over == 1 ? "is" : "are", limit);
 }
 
-/* "2.49 partitions above 100,000 rows are expected in 365 d, by their distribution" */
+/* "none of 56 partitions is above 100,000 rows, but 2.49 are to be expected in 365 days" */
 static const char *judged_by_distribution(const struct lab_judgment *judgment,
                                           const struct lab_limits *limits, const char *limit,
                                           struct report_arena *arena)
 {
+    const bool is_number = limits->over_limit_share == 0 && judgment->expected > 1 - limits->confidence,
+               is_run = judgment->partitions > 0;
+    const char *what =
+        is_run ? "" : report_text(arena, is_number ? " partitions above %s" : " above %s", limit);
     const char *text =
-        limits->over_limit_share == 0 && judgment->expected > 1 - limits->confidence
-            ? report_text(arena, "%s partitions above %s are expected in %s, by their distribution",
-                          report_number(arena, judgment->expected), limit,
-                          report_days(arena, judgment->expected_days))
-            : report_text(arena, "a full partition is above %s with a probability of %s", limit,
+        is_number
+            ? report_text(arena, "%s%s are to be expected in %s", report_number(arena, judgment->expected),
+                          what, report_days(arena, judgment->expected_days))
+            : report_text(arena, "a full one is%s with a probability of %s, by its distribution", what,
                           chance(arena, judgment->share_most));
-    return judgment->partitions == 0 ? text
-           : judgment->over > 0      ? report_text(arena, "%s; %s", counted(judgment, limit, arena), text)
-                                     : report_text(arena, "none of %s partitions, but %s",
-                                                   report_grouped(arena, judgment->partitions), text);
+    return is_run ? report_text(arena, "%s, but %s", counted(judgment, limit, arena), text) : text;
 }
 
 static const char *judged_over(const struct lab_judgment *judgment, const char *limit,
@@ -453,10 +453,9 @@ static void tell_chosen(struct telling *telling)
 }
 
 /* What would make an option eligible, by the first thing that is against it. */
-static const char *remedy(const struct report_option *option, struct report_arena *arena)
+static const char *remedy(const struct report_option *option)
 {
     const unsigned disqualifiers = option->score.disqualifiers;
-    const double fullness = option->score.candidate.fullness;
     if ((disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0)
         return option->settings->strategy.kind == BK_KIND_TIME
                    ? "a longer run, or shorter windows"
@@ -467,10 +466,7 @@ static const char *remedy(const struct report_option *option, struct report_aren
         return "fewer reads of one key, such as a cache before them: all readers of a key query its newest "
                "partition";
     if (option->score.judgment.within == LAB_EXCEEDS)
-        return report_text(arena, "%s; 'bucketlab tune' searches for settings within the limits",
-                           fullness > 1 ? report_text(arena, "partitions of %s of their size",
-                                                      report_percent(arena, 1 / fullness))
-                                        : "smaller partitions");
+        return "smaller partitions; 'bucketlab tune' searches for settings within the limits";
     if ((disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0)
         return "fewer rows per key, or a protocol with fewer conditional updates";
     if ((disqualifiers & LAB_DISQUALIFIER_FAILED) != 0)
@@ -510,7 +506,7 @@ static void tell_none(struct telling *telling)
     tell_no_buckets(telling, "run 'bucketlab tune'");
     if (telling->count > 1)
         add(telling, "nearest", report_text(arena, "%s: %s", brief(telling, nearest), why));
-    add(telling, "change", remedy(&telling->options[nearest], arena));
+    add(telling, "change", remedy(&telling->options[nearest]));
     add_option(telling, nearest);
     if (telling->count > 1)
         add(telling, "not", disqualified(telling, nearest));

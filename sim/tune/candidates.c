@@ -244,13 +244,15 @@ static void climb_unbucketed(const struct tune_contest *contest, const struct bk
     add(out, bk_strategy_unbucketed(next(out)));
 }
 
-/* If no partition may exceed a limit, the risk is such that a tenth of a partition is expected to exceed it
- * in all seeds together. */
+/* If no partition may exceed a limit, the risk is about the largest that the judge allows a kind that ends.
+ */
 static double risk_of(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->terms;
-    double partitions = (double)terms->seeds * (double)contest->rows.rows / contest->rows.limit_rows;
-    return terms->share > 0 ? terms->share : fmin(0.001, 0.1 / fmax(partitions, 1));
+    const double days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
+                 rows = (double)contest->rows.rows * fmax(1, LAB_JUDGED_DAYS / days);
+    return terms->share > 0 ? terms->share
+                            : fmin(0.001, (1 - terms->confidence) / fmax(rows / contest->rows.limit_rows, 1));
 }
 
 /* For each number of bits: the largest threshold that the distribution allows, and fractions of it, which

@@ -757,10 +757,9 @@ double tune_contest_lead_ms(const struct tune_contest *contest)
 
 struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
 {
-    struct tune_seen worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
+    struct tune_seen worst = {.refused = 0};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         const struct tune_seen *seen = &entrant->seen[i];
-        worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], seen->figures[TUNE_FIRST_OVER]);
         worst.refused = fmax(worst.refused, seen->refused);
         worst.closed += seen->closed;
         worst.rows_most = larger(worst.rows_most, seen->rows_most);
@@ -771,9 +770,11 @@ struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
 
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct tune_seen worst = tune_worst_of(entrant);
+    /* As `run` tells it, with the scenario's seed. */
+    const struct tune_seen unseen = {.figures[TUNE_FIRST_OVER] = (double)NAN},
+                           *seen = entrant->seeds > 0 ? &entrant->seen[0] : &unseen;
     return tune_first_over_days(&contest->outlook, &entrant->strategy.settings,
-                                worst.figures[TUNE_FIRST_OVER], worst.rows_most, worst.bytes_most);
+                                seen->figures[TUNE_FIRST_OVER], seen->rows_most, seen->bytes_most);
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

@@ -263,12 +263,60 @@ static void test_horizons_are_the_median_of_the_first_passage(void **state)
     }
 }
 
+/* Near the limit, runs of any length are judged alike, unless one shows a partition above it, and tell the
+ * same time of the first one. */
+static void test_verdicts_and_horizons_do_not_depend_on_the_length_of_a_run(void **state)
+{
+    (void)state;
+    static const char *const streams[] = {
+        "keys: {count: 20}\narrivals: {rate: 2000/d}\nlimits: {partition_rows: 470}\n"
+        "strategies: [probabilistic: {bits: 4, threshold: 16}, probabilistic: {bits: 4, threshold: 12, "
+        "label: b}, "
+        "time: {window: 1d}, time: {window: 36h, label: c}]\n",
+        "keys: {count: 30, popularity: {zipf: 1}}\narrivals: {rate: 3000/d}\nrow: {bytes: {lognormal: {mean: "
+        "300, "
+        "sigma: 0.7}}}\nlimits: {partition_bytes: 210KB}\nstrategies: [weighted: {bytes: 8KB, threshold: "
+        "10}, "
+        "count: {rows: 480, counter: external}, probabilistic: {bits: 5, threshold: 10}]\n",
+    };
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        static const unsigned days[] = {3, 4, 9, 30};
+        enum lab_within within[4] = {LAB_NOT_JUDGED};
+        double horizons[4] = {0, 0, 0, 0};
+        for (size_t d = 0; d < sizeof days / sizeof *days; d++) {
+            char text[640];
+            struct lab_result *result;
+            struct sim_error error;
+            snprintf(text, sizeof text, "duration: %ud\n%s", days[d], streams[i]);
+            struct lab_scenario *scenario = scenario_of("name: x\n", text);
+            if (!lab_run(scenario, 1, NULL, &result, &error) || !tune_horizons_add(scenario, result, &error))
+                fail_msg("%s", error.text);
+            for (size_t j = 0; j < result->strategy_count; j++) {
+                const struct lab_facts facts = lab_facts_of(result, &result->strategies[j]);
+                const struct lab_judgment judgment = lab_judgment_of(&scenario->limits, &facts);
+                const double horizon = metric(&result->strategies[j], "horizon.days");
+                print_message("%zu, %s, %u d: %d, %.4g d\n", i, result->strategies[j].label, days[d],
+                              judgment.within, horizon);
+                assert_true(judgment.within != LAB_NOT_JUDGED);
+                assert_true(d == 0 || judgment.over > 0 || judgment.within == within[j]);
+                if (facts.over == 0 && horizons[j] > days[d])
+                    assert_true(fabs(horizon / horizons[j] - 1) < 0.01);
+                within[j] = d == 0 || within[j] == LAB_WITHIN ? judgment.within : within[j];
+                horizons[j] = facts.over == 0 ? horizon : horizons[j];
+            }
+            lab_result_destroy(result);
+            lab_scenario_destroy(scenario);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_means_over_seeds_lie_between_the_bounds),
         cmocka_unit_test(test_the_busiest_second_is_as_expected),
         cmocka_unit_test(test_horizons_are_the_median_of_the_first_passage),
+        cmocka_unit_test(test_verdicts_and_horizons_do_not_depend_on_the_length_of_a_run),
         cmocka_unit_test(test_what_cannot_happen_is_certain_and_the_rest_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,8 +450,9 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     const struct tune_rows *rows = &contest->rows;
     const struct lab_tune *terms = &contest->terms;
     const double limit = rows->limit_rows, lasts_ns = (double)rows->lasts_ns;
-    const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
-    const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
+    const double year = fmax(1, 365 * (double)SIM_DAY / lasts_ns),
+                 partitions = fmax(1, year * (double)rows->rows / limit);
+    const double risk = terms->share > 0 ? terms->share : fmin(0.001, (1 - terms->confidence) / partitions);
     const bool stops = !twin_grows(answer, &(struct lab_settings){.strategy.kind = BK_KIND_HASH});
     const struct tune_prospect prospect = {contest->scenario,         1,    (double)rows->rows,
                                            (double)rows->keys,        true, lasts_ns * 1e-9,
@@ -568,7 +569,7 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
     return true;
 }
 
-/* The time of the first partition above a limit, of all seeds together. */
+/* The time of the first partition above a limit, with the scenario's seed. */
 static bool check_first_over(const struct answer *answer, const struct tune_contest *contest,
                              const struct tune_entrant *entrant)
 {
@@ -578,10 +579,10 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
                                    .key_rows = (double)contest->rows.busiest_rows,
                                    .key_bytes = (double)contest->rows.busiest_bytes,
                                    .whole_days = contest->outlook.unbucketed_days};
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        outlook.seen = fmin(outlook.seen, entrant->seen[i].figures[TUNE_FIRST_OVER]);
-        outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);
-        outlook.bytes = fmax(outlook.bytes, (double)entrant->seen[i].bytes_most);
+    if (entrant->seeds > 0) {
+        outlook.seen = entrant->seen[0].figures[TUNE_FIRST_OVER];
+        outlook.rows = (double)entrant->seen[0].rows_most;
+        outlook.bytes = (double)entrant->seen[0].bytes_most;
     }
     const struct lab_settings whole = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
     double told = tune_contest_first_over(contest, entrant);
@@ -629,7 +630,7 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
     static const size_t sizes[] = {offsetof(struct tune_seen, rows_most),
                                    offsetof(struct tune_seen, bytes_most)};
     struct sim_random *random = answer->random;
-    struct tune_seen seen[4] = {{.closed = 0}}, worst = {.figures[TUNE_FIRST_OVER] = (double)NAN};
+    struct tune_seen seen[4] = {{.closed = 0}}, worst = {.closed = 0};
     struct tune_entrant entrant = {.seen = seen, .seeds = 1 + (uint32_t)sim_random_below(random, 4)};
     struct tune_contest other = *contest;
     struct lab_facts known = {.partitions = 0};
@@ -641,14 +642,10 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
     for (uint32_t i = 0; i < entrant.seeds; i++) {
         seen[i] = (struct tune_seen){.refused = 0.25 * (double)sim_random_below(random, 4)};
         seen[i].closed = sim_random_below(random, 9);
-        const double days =
-            sim_random_below(random, 3) == 0 ? (double)NAN : (double)sim_random_below(random, 9);
-        seen[i].figures[TUNE_FIRST_OVER] = days;
         seen[i].figures[TUNE_TINY] = tiny;
         seen[i].figures[TUNE_PER_READ_P99] = asks;
         seen[i].figures[TUNE_COST] = (double)sim_random_below(random, 50);
         sum += seen[i].figures[TUNE_COST];
-        worst.figures[TUNE_FIRST_OVER] = fmin(worst.figures[TUNE_FIRST_OVER], days);
         worst.refused = largest(worst.refused, seen[i].refused);
         worst.closed += seen[i].closed;
         for (size_t at = 0; at < 2; at++) {
@@ -661,8 +658,7 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
     for (uint32_t i = 0; i < entrant.seeds; i++)
         squares += pow(seen[i].figures[TUNE_COST] - sum / n, 2);
     const struct tune_seen told = tune_worst_of(&entrant);
-    if (!twin_is_near(told.figures[TUNE_FIRST_OVER], worst.figures[TUNE_FIRST_OVER]) ||
-        told.refused != worst.refused || told.closed != worst.closed ||
+    if (told.refused != worst.refused || told.closed != worst.closed ||
         memcmp(&told.rows_most, &worst.rows_most, 2 * sizeof(uint64_t)) != 0)
         return twin_differs(answer, "tune: the worst of %.0f drawn seeds differs", n);
     const struct tune_sample sample = tune_figures_of(seen, entrant.seeds, TUNE_COST);

@@ -219,8 +219,8 @@ enum lab_within tune_judge(const struct tune_contest *contest, const struct tune
                            const struct lab_facts *known, struct lab_judgment *judgment,
                            enum tune_demand *failed);
 struct tune_sample tune_figures_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure);
-/* The least headroom that its seeds showed: the figure TUNE_FIRST_OVER, sizes and the share refused; `closed`
- * is their sum. The other members are 0. */
+/* The least headroom that its seeds showed: sizes and the share refused; `closed` is their sum. The other
+ * members are 0. */
 struct tune_seen tune_worst_of(const struct tune_entrant *entrant);
 /* NaN when no seed has it. */
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
