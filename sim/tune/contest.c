@@ -770,7 +770,7 @@ struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
 
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    /* As `run` tells it, with the scenario's seed. */
+    /* As `run` reports, with the scenario's seed. */
     const struct tune_seen unseen = {.figures[TUNE_FIRST_OVER] = (double)NAN},
                            *seen = entrant->seeds > 0 ? &entrant->seen[0] : &unseen;
     return tune_first_over_days(&contest->outlook, &entrant->strategy.settings,
