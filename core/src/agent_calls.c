@@ -307,11 +307,12 @@ static void learn_empties(struct bk_agent *agent, struct operation *operation, u
         return;
     struct memory_entry *entry = memory_of(agent, operation->key);
     uint64_t count = (uint64_t)(reader->next - reader->step_low) + 1;
-    for (uint64_t i = 0; i < count && i < 64; i++) {
+    uint64_t shards = (uint64_t)bk_shards_of(&agent->config.strategy), all = UINT64_MAX >> (64 - shards);
+    for (uint64_t i = 0; i + shards <= count && i + shards <= 64; i += shards) {
         int64_t bucket = reader->step_low + (int64_t)i;
-        if (empty >> i & 1)
+        if ((empty >> i & all) == all)
             bk_empties_learn(&entry->empties, &agent->config.strategy, reader, operation->asked_ns,
-                             agent->config.late_ns, bucket, bucket);
+                             agent->config.late_ns, bucket, bucket + (int64_t)shards - 1);
     }
 }
 

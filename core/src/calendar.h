@@ -19,6 +19,11 @@ static inline int64_t bk_floor_divide(int64_t a, int64_t b)
 }
 /* strategy: a checked strategy of kind BK_KIND_TIME. */
 struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns);
+/* The partitions of a window. */
+static inline int64_t bk_shards_of(const struct bk_strategy *strategy)
+{
+    return strategy->of.time.shards > 1 ? (int64_t)strategy->of.time.shards : 1;
+}
 /* The window between two multiples of a strategy's greatest age, at which its buckets end. */
 struct bk_window bk_span_of(const struct bk_strategy *strategy, int64_t time_ns);
 /* The first day of a month, in days since 1970-01-01; months are counted from 1970-01. */

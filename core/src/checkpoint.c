@@ -3,6 +3,7 @@
  * memory of empty windows. Unused slots are omitted, so the state of an agent that knows little is small. */
 #include <string.h>
 
+#include "calendar.h"
 #include "codec.h"
 #include "protocol.h"
 
@@ -29,7 +30,8 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     bk_codec_same(codec, fields, sizeof fields / sizeof *fields);
 }
 
-/* A strategy with a greatest age is stored with a different number for its kind, followed by the age. */
+/* A strategy with a greatest age is stored with a different number for its kind, followed by the age; one
+ * with shards with a different number for its calendar unit, followed by the shards. */
 static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
     uint32_t aged = strategy->max_age_ns != 0 ? BK_KINDS : 0;
@@ -41,11 +43,16 @@ static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 
 static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
+    const uint32_t units = BK_CALENDAR_MONTH + 1;
+    uint32_t sharded;
     kind_of(codec, strategy);
     switch (strategy->kind) {
     case BK_KIND_TIME:
-        strategy->of.time.calendar =
-            (enum bk_calendar)bk_codec_below(codec, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
+        sharded = bk_codec_below(
+            codec, strategy->of.time.calendar + (strategy->of.time.shards > 1 ? units : 0), 2 * units);
+        strategy->of.time.calendar = (enum bk_calendar)(sharded % units);
+        if (sharded >= units)
+            bk_codec_u32(codec, &strategy->of.time.shards);
         bk_codec_i64(codec, &strategy->of.time.window_ns);
         bk_codec_i64(codec, &strategy->of.time.epoch_ns);
         break;
@@ -156,7 +163,7 @@ static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
     bk_codec_i64(codec, &walk->width);
     bk_codec_i64(codec, &walk->step_low);
     bk_codec_bool(codec, &walk->step_open);
-    bk_codec_check(codec, walk->width >= 0 && walk->width <= UINT32_MAX);
+    bk_codec_check(codec, walk->width >= 0 && walk->width <= (int64_t)UINT32_MAX + BK_SHARDS_MAX);
     bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
     /* In unsigned arithmetic, a step that begins above `next` has a huge width and is rejected too. */
     if (walk->step_open)
@@ -373,6 +380,7 @@ static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
         bk_codec_u64(codec, &memory[entry].used);
         bk_codec_check(codec, memory[entry].used != 0 && memory[entry].used <= agent->memory_uses);
         empties_of(codec, &memory[entry].empties);
+        memory[entry].empties.shards = (uint32_t)bk_shards_of(&agent->config.strategy);
     }
 }
 

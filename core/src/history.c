@@ -53,13 +53,15 @@ static bool begins_to_age(const struct bk_strategy *last, const struct bk_strate
 static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
 {
     if (era->strategy.kind == BK_KIND_TIME)
-        return era->shift + bk_window_of(&era->strategy, until_ns - 1).index;
+        return era->shift +
+               (bk_window_of(&era->strategy, until_ns - 1).index + 1) * bk_shards_of(&era->strategy) - 1;
     return era->shift + (era->strategy.kind == BK_KIND_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
 }
 
 static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
 {
-    return strategy->kind == BK_KIND_TIME ? bk_window_of(strategy, from_ns).index : 0;
+    return strategy->kind == BK_KIND_TIME ? bk_window_of(strategy, from_ns).index * bk_shards_of(strategy)
+                                          : 0;
 }
 
 /* The checks of every call; the other ones were made when the history was created. */

@@ -76,16 +76,23 @@ enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_stra
         return BK_ERROR_KIND;
     if (late_ns < 0)
         return BK_ERROR_RANGE;
+    int64_t shards = bk_shards_of(strategy);
     int64_t settled_ns = now_ns < INT64_MIN + late_ns ? INT64_MIN : now_ns - late_ns;
-    int64_t open =
-        bk_window_of(strategy, settled_ns).index; /* this window and later ones may still get rows */
+    /* This window and later ones may still get rows. */
+    int64_t open = bk_window_of(strategy, settled_ns).index * shards;
     if (high >= open)
         high = open - 1;
     struct bk_window first = bk_window_of(strategy, reader->from_ns);
     struct bk_window last = bk_window_of(strategy, reader->until_ns);
-    int64_t low_whole = first.index + (reader->from_ns > first.from_ns);
+    int64_t low_whole = (first.index + (reader->from_ns > first.from_ns)) * shards;
     low = low < low_whole ? low_whole : low;
-    high = reader->until_ns < INT64_MAX && high >= last.index ? last.index - 1 : high;
+    high = reader->until_ns < INT64_MAX && high >= last.index * shards ? last.index * shards - 1 : high;
+    if (low > high)
+        return BK_OK;
+    /* Only windows of which all shards are empty: a step must query all of a window or nothing. */
+    low = -bk_floor_divide(-low, shards) * shards;
+    high = bk_floor_divide(high + 1, shards) * shards - 1;
+    empties->shards = (uint32_t)shards;
     if (low <= high)
         add(empties, low, high);
     return BK_OK;
@@ -99,15 +106,17 @@ void bk_empties_forget(struct bk_empties *empties, int64_t bucket)
     if (at == 0 || empties->runs[at - 1].high < bucket)
         return;
     struct bk_window_run *run = &empties->runs[at - 1];
-    struct bk_window_run above = {bucket + 1, run->high};
-    if (run->low == bucket && run->high == bucket) {
+    int64_t shards = empties->shards > 1 ? (int64_t)empties->shards : 1;
+    int64_t low = bk_floor_divide(bucket, shards) * shards, high = low + shards - 1;
+    struct bk_window_run above = {high + 1, run->high};
+    if (run->low == low && run->high == high) {
         drop(empties, at - 1);
-    } else if (run->low == bucket) {
-        run->low++;
-    } else if (run->high == bucket) {
-        run->high--;
+    } else if (run->low == low) {
+        run->low = high + 1;
+    } else if (run->high == high) {
+        run->high = low - 1;
     } else {
-        run->high = bucket - 1;
+        run->high = low - 1;
         insert(empties, at, above);
     }
 }
@@ -148,7 +157,7 @@ static enum bk_status check_query(const struct bk_query *query)
 static enum bk_status windows_of(const struct bk_strategy *strategy, const struct bk_query *query,
                                  struct bk_reader *out)
 {
-    int64_t newest_ns = query->now_ns, oldest_ns = query->birth_ns;
+    int64_t newest_ns = query->now_ns, oldest_ns = query->birth_ns, shards = bk_shards_of(strategy);
     if (oldest_ns > newest_ns)
         oldest_ns = newest_ns;
     if (query->kind == BK_QUERY_RANGE) {
@@ -159,8 +168,8 @@ static enum bk_status windows_of(const struct bk_strategy *strategy, const struc
         out->next = -1;
         return BK_OK;
     }
-    out->next = bk_window_of(strategy, newest_ns).index;
-    out->floor = bk_window_of(strategy, oldest_ns).index;
+    out->next = bk_window_of(strategy, newest_ns).index * shards + shards - 1;
+    out->floor = bk_window_of(strategy, oldest_ns).index * shards;
     return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
 }
 
@@ -216,20 +225,25 @@ static enum bk_status plan_of(const struct bk_strategy *strategy, const struct b
 {
     bool is_hash = strategy->kind == BK_KIND_HASH;
     int64_t all = is_hash ? out->next + 1 : 1;
+    int64_t shards = strategy->kind == BK_KIND_TIME ? bk_shards_of(strategy) : 1, at_once = query->at_once;
+    out->partitions_max -= out->partitions_max % (uint64_t)shards;
     enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
     out->asks_all = is_hash && plan != BK_PLAN_LAZY;
-    out->order = all == 1 ? BK_ORDER_NEWEST_FIRST : plan == BK_PLAN_LAZY ? BK_ORDER_NONE : BK_ORDER_MERGED;
+    out->order = all * shards == 1      ? BK_ORDER_NEWEST_FIRST
+                 : plan == BK_PLAN_LAZY ? BK_ORDER_NONE
+                                        : BK_ORDER_MERGED;
     switch (plan) {
     case BK_PLAN_WALK:
     case BK_PLAN_PAIR:
-        out->width = plan == BK_PLAN_PAIR ? 2 : 1;
+        out->width = plan == BK_PLAN_PAIR ? 2 * shards : shards;
         return is_hash ? BK_ERROR_PLAN : BK_OK;
     case BK_PLAN_ALL:
     case BK_PLAN_LAZY:
         out->width = plan == BK_PLAN_ALL ? all : 1;
         return is_hash ? BK_OK : BK_ERROR_PLAN;
     case BK_PLAN_PARALLEL:
-        out->width = query->at_once != 0 ? query->at_once : BK_AT_ONCE_DEFAULT;
+        at_once = at_once != 0 ? at_once : BK_AT_ONCE_DEFAULT;
+        out->width = (at_once + shards - 1) / shards * shards;
         return BK_OK;
     default:
         return BK_ERROR_PLAN;

@@ -132,17 +132,32 @@ enum bk_status bk_strategy_unbucketed(struct bk_strategy *out)
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out)
 {
     return make(
-        &(struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns}}, out);
+        &(struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns, 0}},
+        out);
 }
 
 enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out)
 {
-    struct bk_strategy made = {.kind = BK_KIND_TIME, .of.time = {unit, 0, 0}};
+    struct bk_strategy made = {.kind = BK_KIND_TIME, .of.time = {.calendar = unit}};
     if (out != NULL && unit == BK_CALENDAR_NONE) {
         memset(out, 0, sizeof *out);
         return BK_ERROR_CALENDAR;
     }
     return make(&made, out);
+}
+
+enum bk_status bk_strategy_shards(uint32_t shards, struct bk_strategy *strategy)
+{
+    if (strategy == NULL)
+        return BK_ERROR_NULL;
+    struct bk_strategy sharded = *strategy;
+    if (strategy->kind != BK_KIND_TIME || shards == 0)
+        return BK_ERROR_SHARDS;
+    sharded.of.time.shards = shards;
+    enum bk_status status = bk_strategy_check(&sharded);
+    if (status == BK_OK)
+        *strategy = sharded;
+    return status;
 }
 
 enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out)
@@ -206,7 +221,7 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
             return BK_ERROR_CALENDAR;
         if (strategy->of.time.calendar == BK_CALENDAR_NONE && strategy->of.time.window_ns < WINDOW_NS_MIN)
             return BK_ERROR_WINDOW;
-        return BK_OK;
+        return strategy->of.time.shards <= BK_SHARDS_MAX ? BK_OK : BK_ERROR_SHARDS;
     case BK_KIND_COUNT:
         return strategy->of.count.rows >= 1 ? BK_OK : BK_ERROR_ROWS;
     case BK_KIND_PROBABILISTIC:
@@ -348,9 +363,14 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
         break;
     case BK_KIND_TIME: {
         struct bk_window window = bk_window_of(strategy, row->time_ns);
+        int64_t shards = bk_shards_of(strategy);
         out->bucket = window.index;
         out->from_ns = window.from_ns;
         out->until_ns = window.until_ns;
+        if (shards > 1) { /* this cannot overflow, because a window lasts at least a microsecond */
+            out->bucket = window.index * shards + bk_bucket_of_id(row->id, strategy->of.time.shards);
+            out->scope = BK_SCOPE_ROW;
+        }
         break;
     }
     case BK_KIND_COUNT:
@@ -547,10 +567,15 @@ static bool goes_by_time(const struct bk_strategy *strategy)
     return strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0;
 }
 
+static bool is_sharded(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_KIND_TIME && bk_shards_of(strategy) > 1;
+}
+
 /* Returns whether `rows` has the columns that the strategy needs. */
 static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
 {
-    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH;
+    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH || is_sharded(strategy);
     return (rows->times_ns != NULL || !goes_by_time(strategy)) && (rows->ids != NULL || !wants_ids) &&
            (rows->sequences != NULL || strategy->kind != BK_KIND_COUNT) &&
            (rows->bytes != NULL || strategy->kind != BK_KIND_WEIGHTED);
@@ -590,14 +615,27 @@ static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_pla
     return end;
 }
 
-static void hash_rows(const struct bk_strategy *strategy, const uint64_t *ids, size_t count, int64_t *buckets)
+static void hash_rows(uint32_t bucket_count, const uint64_t *ids, size_t count, int64_t *buckets)
 {
     int32_t some[IDS_AT_ONCE];
     for (size_t begin = 0; begin < count; begin += IDS_AT_ONCE) {
         size_t size = count - begin < IDS_AT_ONCE ? count - begin : IDS_AT_ONCE;
-        bk_buckets_of_ids(ids + begin, size, strategy->of.hash.buckets, some);
+        bk_buckets_of_ids(ids + begin, size, bucket_count, some);
         for (size_t i = 0; i < size; i++)
             buckets[begin + i] = some[i];
+    }
+}
+
+static void shard_rows(const struct bk_strategy *strategy, const struct bk_rows *rows, size_t count,
+                       int64_t *buckets)
+{
+    hash_rows(strategy->of.time.shards, rows->ids, count, buckets);
+    for (size_t i = 0; i < count;) {
+        struct bk_window window = bk_window_of(strategy, rows->times_ns[i]);
+        int64_t first = window.index * bk_shards_of(strategy);
+        do
+            buckets[i++] += first;
+        while (i < count && rows->times_ns[i] >= window.from_ns && rows->times_ns[i] < window.until_ns);
     }
 }
 
@@ -637,7 +675,11 @@ enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_
     if (!has_columns(strategy, rows) || (state == NULL && !is_stateless))
         return BK_ERROR_NULL;
     if (strategy->kind == BK_KIND_HASH) {
-        hash_rows(strategy, rows->ids, count, buckets);
+        hash_rows(strategy->of.hash.buckets, rows->ids, count, buckets);
+        return BK_OK;
+    }
+    if (is_sharded(strategy)) {
+        shard_rows(strategy, rows, count, buckets);
         return BK_OK;
     }
     struct bk_key_state after;

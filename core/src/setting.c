@@ -249,7 +249,8 @@ static void write_part(struct text *text, int64_t value, size_t digits, const ch
 
 static void text_time(struct text *text, int64_t time_ns)
 {
-    static const struct bk_strategy months = {.kind = BK_KIND_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}};
+    static const struct bk_strategy months = {.kind = BK_KIND_TIME,
+                                              .of.time = {.calendar = BK_CALENDAR_MONTH}};
     int64_t month = bk_window_of(&months, time_ns).index, year = 1970 + bk_floor_divide(month, 12);
     int64_t seconds = bk_floor_divide(time_ns, SECOND_NS), days = bk_floor_divide(seconds, DAY_S);
     int64_t of_day = seconds - days * DAY_S, fraction_ns = time_ns % SECOND_NS;
@@ -291,6 +292,7 @@ enum line_name {
     LINE_CALENDAR,
     LINE_WINDOW,
     LINE_EPOCH,
+    LINE_SHARDS,
     LINE_ROWS,
     LINE_SOURCE,
     LINE_BATCH,
@@ -349,6 +351,8 @@ static const struct line lines[LINE_COUNT] = {
                      .unless = LINE_CALENDAR},
     [LINE_EPOCH] = {"epoch", KIND(TIME), VALUE_TIME, PLACE(strategy.of.time.epoch_ns), .is_optional = true,
                     .unless = LINE_CALENDAR},
+    [LINE_SHARDS] = {"shards", KIND(TIME), VALUE_U32, PLACE(strategy.of.time.shards), .least = 1,
+                     .most = BK_SHARDS_MAX, .is_optional = true},
     [LINE_ROWS] = {"rows", KIND(COUNT), VALUE_U64, PLACE(strategy.of.count.rows), .least = 1},
     [LINE_SOURCE] = {"counter", KIND(COUNT), VALUE_CHOICE, PLACE(source), .words = sources},
     [LINE_BATCH] = {"batch", KIND(COUNT), VALUE_U64, PLACE(lease_rows), .least = 1, .of = LINE_SOURCE,

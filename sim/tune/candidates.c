@@ -361,7 +361,18 @@ static void climb_weighted(const struct tune_contest *contest, const struct bk_s
     }
 }
 
-/* Windows of common lengths, starting with the longest that fits into the run. */
+static bool has_shards(const struct tune_contest *contest)
+{
+    for (size_t i = 0; i < contest->scenario->strategy_count; i++) {
+        if (lab_shards(&contest->scenario->strategies[i].settings.strategy) > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Windows of common lengths, starting with the longest that fits into the run. If the scenario has shards,
+ * each with the fewest that the mean rate of the busiest key requires, a power of two, and with twice as
+ * many. */
 static void climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
@@ -372,10 +383,18 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
         10 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
     const double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
+    const bool is_sharded = has_shards(contest);
     const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
     for (size_t i = 0; i < sizeof windows_ns / sizeof *windows_ns; i++) {
-        if (windows_ns[i] <= contest->rows.lasts_ns && (double)windows_ns[i] * WINDOW_ROOM >= full_ns)
-            add(out, bk_strategy_time(windows_ns[i], epoch_ns, next(out)));
+        if (windows_ns[i] > contest->rows.lasts_ns || (double)windows_ns[i] * WINDOW_ROOM < full_ns)
+            continue;
+        uint32_t shards = 1;
+        while (is_sharded && shards < BK_SHARDS_MAX && (double)windows_ns[i] > shards * full_ns)
+            shards *= 2;
+        for (uint32_t turn = 1; turn <= (is_sharded ? 2 : 1) && turn * shards <= BK_SHARDS_MAX; turn++) {
+            enum bk_status status = bk_strategy_time(windows_ns[i], epoch_ns, next(out));
+            add(out, turn * shards > 1 ? bk_strategy_shards(turn * shards, next(out)) : status);
+        }
     }
 }
 

@@ -237,6 +237,7 @@ static void set_kind(const struct lab_scenario *scenario, const struct lab_setti
         rates->parts = (double)strategy->of.hash.buckets;
         break;
     case BK_KIND_TIME:
+        rates->parts = (double)lab_shards(strategy);
         if (wl_has_own_times(&scenario->workload) ||
             (strategy->of.time.calendar == BK_CALENDAR_NONE &&
              (strategy->of.time.window_ns % SIM_SECOND != 0 || strategy->of.time.epoch_ns % SIM_SECOND != 0)))

@@ -135,7 +135,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
         if (wanted == BK_OK)
             assert_int_equal(bk_strategy_check(&made), BK_OK);
     }
-    filled = (struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {(enum bk_calendar)5, 1000, 0}};
+    filled = (struct bk_strategy){.kind = BK_KIND_TIME, .of.time = {(enum bk_calendar)5, 1000, 0, 0}};
     assert_int_equal(bk_strategy_check(&filled), BK_ERROR_CALENDAR);
     filled = (struct bk_strategy){.kind = BK_KINDS};
     assert_int_equal(bk_strategy_check(&filled), BK_ERROR_KIND);

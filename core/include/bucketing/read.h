@@ -31,12 +31,14 @@ BK_BEGIN
 
 enum bk_plan {
     BK_PLAN_DEFAULT, /**< BK_PLAN_WALK; for BK_KIND_HASH, BK_PLAN_ALL */
-    BK_PLAN_WALK,    /**< from the newest bucket down, one bucket per step; not for BK_KIND_HASH */
-    BK_PLAN_PAIR,    /**< from the newest bucket down, two buckets per step; not for BK_KIND_HASH */
-    BK_PLAN_ALL,     /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
+    BK_PLAN_WALK, /**< from the newest bucket down, one bucket, or all shards of a window, per step; not for
+                     BK_KIND_HASH */
+    BK_PLAN_PAIR, /**< from the newest bucket down, two buckets or windows per step; not for BK_KIND_HASH */
+    BK_PLAN_ALL,  /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
     BK_PLAN_LAZY, /**< BK_KIND_HASH: one bucket per step until enough rows were found, not always the newest
                    */
-    BK_PLAN_PARALLEL /**< `at_once` buckets per step; with BK_KIND_HASH all buckets are queried */
+    BK_PLAN_PARALLEL /**< `at_once` buckets per step, or more if a window has more shards; with BK_KIND_HASH
+                        all buckets are queried */
 };
 
 #define BK_WALK_WINDOWS_MAX                                                                                  \
@@ -66,7 +68,8 @@ struct bk_query {
     int64_t from_ns, until_ns; /**< BK_QUERY_RANGE: from before until */
     int64_t now_ns, birth_ns;  /**< BK_KIND_TIME: the reader's time, and the time of the key's first row; if
                                   birth_ns  is after now_ns, only the window of now_ns is read */
-    uint64_t partitions_max;   /**< the most partitions that the read may query; 0: BK_WALK_PARTITIONS_MAX */
+    uint64_t partitions_max;   /**< the most partitions that the read may query, in whole windows; 0:
+                                  BK_WALK_PARTITIONS_MAX */
     /** BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts of buckets,
      * in ascending order, with which the read queries only the buckets of its range. NULL: no start is known.
      * The pointer is not kept. */
@@ -77,7 +80,7 @@ struct bk_query {
 /** The order in which a read finds rows. Each bucket returns its own rows newest first. */
 enum bk_order {
     BK_ORDER_NEWEST_FIRST, /**< bucket by bucket, without sorting */
-    BK_ORDER_MERGED,       /**< after the answers of all buckets are merged by time */
+    BK_ORDER_MERGED,       /**< after the answers of all buckets of a step are merged by time */
     BK_ORDER_NONE          /**< the rows are in no order: any bucket may hold the newest row */
 };
 
@@ -120,6 +123,7 @@ struct bk_window_run {
 };
 struct bk_empties {
     uint32_t count;
+    uint32_t shards;                              /**< of a window, each of which is in a run as a whole */
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /**< ascending, with gaps between them */
 };
 

@@ -5,9 +5,9 @@
  * state, the answer is valid for every row with a time in [from_ns, until_ns) and a sequence number in
  * [sequence_low, sequence_high) for which bk_fires() is false. So a host that knows that the next 511 rows
  * neither fire nor leave the ranges can place them in one step. Where the bucket depends on the row's id
- * (hash), the answer is valid only for this row. Only bk_advance() changes a key state: call it once for each
- * row that fires, after the row is placed. Rows that do not fire need no call, except with BK_KIND_COUNT,
- * where readers find the newest bucket in the state.
+ * (hash, shards), the answer is valid only for this row; the ranges are still those of its window. Only
+ * bk_advance() changes a key state: call it once for each row that fires, after the row is placed. Rows that
+ * do not fire need no call, except with BK_KIND_COUNT, where readers find the newest bucket in the state.
  *
  * With a greatest age (bk_strategy_max_age()), a bucket begins with its first row, and that row's time
  * determines the date at which the bucket ends. A bucket never begins without a row, so no bucket is empty,
@@ -141,8 +141,8 @@ struct bk_rows {
  *                  BK_KIND_UNBUCKETED, BK_KIND_TIME and BK_KIND_HASH, which do not use it
  * @param rows      read only. Columns that the strategy does not need may be NULL: the times are needed by
  *                  BK_KIND_TIME and with a greatest age (without times, the state's last_change_ns is set to
- * 0), the sequences by BK_KIND_COUNT, the ids by BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED and BK_KIND_HASH,
- * and the bytes by BK_KIND_WEIGHTED
+ * 0), the sequences by BK_KIND_COUNT, the ids by BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED, BK_KIND_HASH and
+ * shards, and the bytes by BK_KIND_WEIGHTED
  * @param count     number of rows; may be 0, and buckets may then be NULL
  * @param buckets   set to the bucket of each row; must not overlap the columns
  * @return          BK_OK; BK_ERROR_NULL (also for a column that is needed), an error of bk_strategy_check(),

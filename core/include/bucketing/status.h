@@ -66,7 +66,8 @@ BK_BEGIN
     X(BK_ERROR_ID, "the id does not have the size of its kind, or the UUID has another version")             \
     X(BK_ERROR_RESERVED, "a reserved member of a config must be 0")                                          \
     X(BK_ERROR_SETTING, "the text or the struct is not a valid setting")                                     \
-    X(BK_ERROR_CHECKPOINT, "the bytes are not a saved state, or belong to an object with other settings")
+    X(BK_ERROR_CHECKPOINT, "the bytes are not a saved state, or belong to an object with other settings")    \
+    X(BK_ERROR_SHARDS, "the number of shards must be from 1 to 64, and only time has shards")
 
 enum bk_status {
 #define BK_STATUS_ENUM(name, text) name,

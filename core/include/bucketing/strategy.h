@@ -26,9 +26,10 @@ BK_BEGIN
 
 enum bk_kind {
     BK_KIND_UNBUCKETED, /**< one partition per key, which grows for as long as rows arrive */
-    BK_KIND_TIME,  /**< the bucket is the time window or calendar unit of the row's time. A bucket may get any
-                 number  of rows, and a reader of a key with few rows queries many empty windows */
-    BK_KIND_COUNT, /**< the bucket is the row's sequence number / rows */
+    BK_KIND_TIME, /**< the bucket is the time window or calendar unit of the row's time, or one of its shards.
+                A bucket may get any number of rows, and a reader of a key with few rows queries many empty
+                windows */
+    BK_KIND_COUNT,         /**< the bucket is the row's sequence number / rows */
     BK_KIND_PROBABILISTIC, /**< a row that fires adds 1 to a counter; at the threshold the key rolls */
     BK_KIND_HASH,     /**< the bucket is a consistent hash of the row's id. The number of buckets is fixed, so
                     each     grows without bound, and a reader of the newest rows must query all of them */
@@ -43,6 +44,7 @@ enum bk_calendar { BK_CALENDAR_NONE, BK_CALENDAR_HOUR, BK_CALENDAR_DAY, BK_CALEN
 
 #define BK_BITS_MAX    32u
 #define BK_BUCKETS_MAX 2147483647u
+#define BK_SHARDS_MAX  64u
 
 struct bk_strategy {
     enum bk_kind kind;
@@ -51,6 +53,7 @@ struct bk_strategy {
             enum bk_calendar calendar; /**< BK_CALENDAR_NONE: windows of window_ns, counted from epoch_ns */
             int64_t window_ns;
             int64_t epoch_ns;
+            uint32_t shards; /**< partitions of a window; 0 or 1: a window is one partition */
         } time;
         struct {
             uint64_t rows; /**< rows of a partition */
@@ -85,6 +88,11 @@ enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
 /** unit: one of the four calendar units, otherwise BK_ERROR_CALENDAR. */
 enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out);
+/** Divides each window of a BK_KIND_TIME strategy into 1 to BK_SHARDS_MAX partitions (BK_ERROR_SHARDS), by a
+ * consistent hash of the row's id: bucket = window * shards + bk_bucket_of_id(id, shards). A key that writes
+ * too fast for one partition is spread over several nodes, and a reader queries all shards of a window at
+ * once. On errors *strategy is unchanged. */
+enum bk_status bk_strategy_shards(uint32_t shards, struct bk_strategy *strategy);
 /** rows >= 1, or BK_ERROR_ROWS. */
 enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out);
 /** bits from 0 to 32 (BK_ERROR_BITS), threshold >= 1 (BK_ERROR_THRESHOLD). */

@@ -587,7 +587,8 @@ static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, struct la
     int64_t now_ns = lab_agent_clock(run, agent), bucket;
     bool is_changing;
     if (run->config.strategy.kind == BK_KIND_TIME)
-        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
+        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns) + action->bucket -
+                       lab_first_shard(&run->config.strategy, action->bucket);
     else if (lab_rows_fire(run) &&
              bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
         again.bucket = bucket;

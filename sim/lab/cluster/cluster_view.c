@@ -82,7 +82,9 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
         return bucket < era->shift || bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
     struct bk_row row = {.time_ns = time_ns};
     struct bk_placement route;
-    return bk_history_route(history, NULL, &row, &route) != BK_OK || route.bucket != bucket;
+    return bk_history_route(history, NULL, &row, &route) != BK_OK ||
+           lab_first_shard(&era->strategy, route.bucket - era->shift) !=
+               lab_first_shard(&era->strategy, bucket - era->shift);
 }
 
 /* The state row and the lock row of a key are two registers. */

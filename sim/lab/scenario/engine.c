@@ -279,7 +279,7 @@ bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
 
 /* Each key in progress has a cell per bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
-/* If rows arrive late, each key in progress keeps all of its windows. */
+/* If rows arrive late, or windows have shards, each key in progress keeps all of its windows. */
 #define WINDOWS_MAX (INT64_C(1) << 22)
 
 /* Readers of a regime may read up to its end, or longer if agents get the next one late. */
@@ -299,10 +299,11 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
                           struct sim_error *error)
 {
     const struct wl_workload *workload = &scenario->workload;
-    int64_t window_ns = strategy->settings.strategy.of.time.window_ns;
-    if (!wl_has_own_times(workload) || window_ns == 0 || workload->is_late_trace)
+    const struct bk_strategy *core = &strategy->settings.strategy;
+    int64_t window_ns = core->of.time.window_ns, shards = lab_shards(core);
+    if ((!wl_has_own_times(workload) && shards == 1) || window_ns == 0 || scenario->trace_path != NULL)
         return true; /* a key of a trace has at most one window per line */
-    int64_t windows = workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns;
+    int64_t windows = (workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns) * shards;
     /* A key has at most one window per row, and at most twice the mean number of rows, with bursts and
      * spikes. */
     double rows = workload->rate_per_s * (double)workload->duration_ns +
@@ -310,10 +311,11 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
     rows *= 2e-9 * sim_zipf_share(&workload->popularity, 0);
     if (windows <= WINDOWS_MAX || rows <= (double)WINDOWS_MAX)
         return true;
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%d:%d: with late rows the lab keeps every window of a key, here up to %" PRId64
-                    "; use a longer window, or leave out late, resolution and backfill",
-                    scenario->path, strategy->line, strategy->column, windows);
+    return sim_fail(
+        error, SIM_ERROR_INPUT,
+        "%s:%d:%d: with late rows or shards the lab keeps every window of a key, here up to %" PRId64
+        " partitions; use a longer window, or leave out shards, late, resolution and backfill",
+        scenario->path, strategy->line, strategy->column, windows);
 }
 
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
@@ -378,6 +380,10 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
         return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
         return "reads of rows that expire need the time of each row";
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (lab_shards(&scenario->strategies[i].settings.strategy) > 1)
+            return "shards need each row's id";
+    }
     return changes_settings(scenario) ? "a strategy's settings change" : NULL;
 }
 
@@ -407,7 +413,8 @@ bool lab_reads_can_be_expected(const struct lab_scenario *scenario)
                     scenario->row_ttl_ns == 0 && !wl_has_own_times(&scenario->workload);
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_settings *settings = &scenario->strategies[i].settings;
-        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty;
+        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty &&
+                   lab_shards(&settings->strategy) == 1;
         for (int kind = 0; kind < LAB_READ_KINDS; kind++)
             is_plain = is_plain && (reads->kinds[kind].rate_per_s <= 0 ||
                                     can_be_expected(&reads->kinds[kind], (enum lab_read_kind)kind, settings));

@@ -64,6 +64,11 @@ const struct lab_setting lab_setting_table[] = {
     {"calendar", "calendar", KIND(TIME), LAB_SETTING_CHOICE, PLACE(strategy.of.time.calendar), .scopes = BOTH,
      .words = calendars, .is_rung = true, .told = "calendar %s", .drawn = "calendar %s (UTC)",
      .standard_text = "", .meaning = "units of the calendar in UTC; a week begins on Monday"},
+    {"shards", "shards", KIND(TIME), LAB_SETTING_U32, PLACE(strategy.of.time.shards), .scopes = BOTH,
+     FROM(1, BK_SHARDS_MAX), .is_rung = true, .told = "shards %s", .drawn = "%s shard{s}",
+     .standard_text = "1",
+     .meaning = "partitions of each window, among which its rows are divided by a hash of their ids; see "
+                "[shards](#shards)"},
     /* count */
     {"rows", "rows", KIND(COUNT), LAB_SETTING_U64, PLACE(strategy.of.count.rows), .scopes = BOTH,
      .required = BOTH, FROM(1, 1e15), .is_rung = true, .told = "rows %s", .drawn = "%s rows",

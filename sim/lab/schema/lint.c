@@ -296,7 +296,8 @@ static void prepare(struct lint *lint, const struct lab_scenario *scenario, size
         scenario->limits.partition_rows == 0 ? ENDLESS : (double)scenario->limits.partition_rows;
     lint->limit_bytes = scenario->limits.partition_bytes == 0 ? BYTES_LIMIT_DEFAULT
                                                               : (double)scenario->limits.partition_bytes;
-    double buckets = kind == BK_KIND_HASH ? (double)strategy->settings.strategy.of.hash.buckets : 1;
+    double buckets = kind == BK_KIND_HASH ? (double)strategy->settings.strategy.of.hash.buckets
+                                          : (double)lab_shards(&strategy->settings.strategy);
     double of_columns = partition_share(design) / buckets;
     lint->top_share = of_columns;
     if (!lint->has_rates)

@@ -453,9 +453,9 @@ struct maker {
     const struct lab_strategy *strategy;
     const struct lab_design *design;
     struct lab_statements *out;
-    const char *key;          /* name of the key column in the additional tables */
-    bool is_weighted;         /* a row adds its weight, not 1 */
-    bool is_hash, takes_bits; /* takes_bits: the strategy uses bits of the rows' ids */
+    const char *key;                      /* name of the key column in the additional tables */
+    bool is_weighted;                     /* a row adds its weight, not 1 */
+    bool is_hash, is_sharded, takes_bits; /* takes_bits: the strategy uses bits of the rows' ids */
     uint32_t sides_made;
     bool is_summed; /* only rows after the last counted row are counted */
     bool out_of_memory;
@@ -558,7 +558,7 @@ static void add_newest_first(const struct lab_design *design, struct lab_writer 
     lab_writer_add(text, " DESC");
 }
 
-static const char *when_of_select(const struct lab_design *design, bool is_hash)
+static const char *when_of_select(const struct lab_design *design, const struct maker *maker)
 {
     if (!lab_design_partitions_by(design, LAB_FEED_KEY))
         return "a bucket's rows, of all keys together";
@@ -566,8 +566,10 @@ static const char *when_of_select(const struct lab_design *design, bool is_hash)
         design->clustering_count > 0 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME;
     if (!lab_design_partitions_by(design, LAB_FEED_BUCKET))
         return is_newest ? "the newest rows of a key" : "rows of a key, in no order of time";
-    if (is_newest && is_hash)
+    if (is_newest && maker->is_hash)
         return "the newest rows of a bucket; each bucket may hold the newest of all";
+    if (is_newest && maker->is_sharded)
+        return "the newest rows of a bucket; of all shards of a window at once, then of the window before";
     return is_newest ? "the newest rows of a bucket; the next bucket when they are not enough"
                      : "rows of a bucket, in no order of time";
 }
@@ -576,7 +578,7 @@ static void make_select(struct maker *maker, enum lab_read_kind kind)
 {
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
-    const char *when = when_of_select(design, maker->is_hash);
+    const char *when = when_of_select(design, maker);
     add_columns(design, NULL, design->column_count, "SELECT ", ", ", "", &text);
     add_name(&text, " FROM ", design->name, "");
     add_partition_equals(design, &text);
@@ -846,7 +848,8 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     maker.is_weighted = one->settings.strategy.kind == BK_KIND_WEIGHTED;
     maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
     maker.is_hash = one->settings.strategy.kind == BK_KIND_HASH;
-    maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
+    maker.is_sharded = lab_shards(&one->settings.strategy) > 1;
+    maker.takes_bits = maker.is_hash || maker.is_sharded || bk_kind_fires(one->settings.strategy.kind);
     make_row_table(&maker);
     make_sides(&maker, true);
     make_rows(&maker);

@@ -7,7 +7,8 @@
  *
  *   by range    the route of a row holds for those after it; only the last partition of the book is open
  *   by id       BK_KIND_HASH: each row has its own bucket; the book is a hash table
- *   by window   BK_KIND_TIME where rows have their own times: any window may get another row, so all are kept
+ *   by window   BK_KIND_TIME with shards, or where rows have their own times, so that any window may get
+ *               another row: all are kept
  *   by era      the settings change: an older partition may get rows again, late ones, or rows of new
  *               settings whose bucket numbers overlap those of the old ones; all are kept */
 #include "lane.h"
@@ -590,7 +591,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_batch *batch, siz
 
 /* --- Rows by window --- */
 
-/* Returns the window of a time, which is usually that of the previous row. */
+/* Returns the first bucket of a time's window, which is usually that of the previous row. */
 static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_placement *last)
 {
     if (time_ns < last->from_ns || time_ns >= last->until_ns) {
@@ -598,20 +599,28 @@ static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, st
         enum bk_status status = bk_route(strategy, NULL, &row, last);
         assert(status == BK_OK);
         (void)status;
+        last->bucket = lab_first_shard(strategy, last->bucket);
     }
     return last->bucket;
+}
+
+static const int64_t *own_times(const struct lab_batch *batch)
+{
+    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
 }
 
 static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
+    const uint32_t shards = (uint32_t)lab_shards(strategy);
     struct bk_placement own = {0}, current = {0};
     for (size_t i = from; i < to; i++) {
-        const int64_t bucket = window_at(strategy, batch->own_ns[i], &own);
+        const int64_t first = window_at(strategy, own_times(batch)[i], &own);
+        const int64_t bucket = first + (shards > 1 ? bk_bucket_of_id(batch->ids[i], shards) : 0);
         struct lab_entry *window = find(lane, bucket);
         if (window == NULL)
             return;
-        if (bucket < window_at(strategy, batch->times_ns[i], &current)) {
+        if (batch->own_ns != NULL && first < window_at(strategy, batch->times_ns[i], &current)) {
             lane->tally->rows_into_closed++;
             lane->tally->reopened += !window->is_reopened;
             window->is_reopened = true;
@@ -619,7 +628,8 @@ static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch,
         if (lane->tally->stored != NULL)
             lab_stored_rows(lane->tally->stored, lane->key, batch, i, i + 1, bucket);
         add_rows(lane, batch, i, i + 1, window);
-        window->end_row = window->size.rows;
+        if (batch->own_ns != NULL)
+            window->end_row = window->size.rows;
         lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, lane->tally);
         sim_placement_add(&lane->placement, bucket, 1);
     }
@@ -646,11 +656,6 @@ void lab_lane_enter(struct lab_lane *lane, int64_t time_ns)
             key.counter = bk_threshold(strategy) - 1;
         lane->history.key = key;
     }
-}
-
-static const int64_t *own_times(const struct lab_batch *batch)
-{
-    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
 }
 
 /* Returns the end of the rows for which the route is valid, including the first one that fires, and that come
@@ -688,7 +693,7 @@ static bool is_era_closed(const struct lab_lane *lane, const struct lab_entry *p
         struct bk_row now = {.time_ns = end_ns};
         struct bk_placement route;
         bk_history_route(history, NULL, &now, &route);
-        current = route.bucket;
+        current = era->shift + lab_first_shard(&era->strategy, route.bucket - era->shift);
     }
     return partition->bucket < current;
 }
@@ -760,7 +765,8 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t 
         rows_by_era(lane, batch, from, to);
     else if (lane->settings->strategy->kind == BK_KIND_HASH)
         rows_by_id(lane, batch, from, to);
-    else if (lane->settings->strategy->kind == BK_KIND_TIME && batch->own_ns != NULL)
+    else if (lane->settings->strategy->kind == BK_KIND_TIME &&
+             (batch->own_ns != NULL || lab_shards(lane->settings->strategy) > 1))
         rows_by_window(lane, batch, from, to);
     else
         rows_by_range(lane, batch, from, to);
@@ -775,7 +781,7 @@ static int64_t current_bucket(const struct lab_lane *lane, int64_t end_ns)
     if (lane->settings->strategy->kind != BK_KIND_TIME && lane->settings->strategy->max_age_ns == 0)
         return lane->state.bucket;
     bk_route(lane->settings->strategy, &lane->state, &now, &route);
-    return route.bucket;
+    return lab_first_shard(lane->settings->strategy, route.bucket);
 }
 
 static uint64_t counts_of_partition(const struct lab_strategy *strategy)
@@ -870,8 +876,9 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
-    const bool is_all = has_eras || (lane->settings->strategy->kind == BK_KIND_TIME &&
-                                     wl_has_own_times(&lane->settings->scenario->workload));
+    const bool is_all = has_eras || lab_shards(lane->settings->strategy) > 1 ||
+                        (lane->settings->strategy->kind == BK_KIND_TIME &&
+                         wl_has_own_times(&lane->settings->scenario->workload));
     for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
         struct lab_entry *partition = item(book, i);
         const bool is_closed =

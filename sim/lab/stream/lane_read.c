@@ -2,8 +2,9 @@
 /* The reads of a lane, of whose partitions only the numbers of rows are known. Reads are made one by one, by
  * the core's reader; lane_expect.c computes their expected numbers instead.
  *
- * Rows come in the order of their times, so each partition, except with BK_KIND_HASH, and each range of time
- * consists of consecutive rows of the key; and rows expire in the order of their numbers. */
+ * Rows come in the order of their times, so each partition, except with BK_KIND_HASH, or all shards of a
+ * window together, and each range of time consists of consecutive rows of the key; and rows expire in the
+ * order of their numbers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,22 +90,71 @@ static void begin(struct reading *reading)
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
-/* The highest partition of the book that the read has not passed yet; NULL: none. */
-static const struct lab_entry *next_down(const struct reading *reading)
+/* The partitions of a window, one per shard that has rows; or one partition, if there are no shards. */
+struct window {
+    const struct lab_entry *lowest;
+    size_t count;
+    int64_t low, high; /* its buckets */
+    uint64_t from_row, end_row;
+};
+
+/* The highest window of the book that the read has not passed yet; count 0: none. */
+static struct window next_down(const struct reading *reading)
 {
-    const struct lab_book *book = &reading->lane->book;
-    return reading->left == 0 ? NULL : &book->items[book->begin + reading->left - 1];
+    const struct lab_lane *lane = reading->lane;
+    const struct bk_strategy *strategy = lane->settings->strategy;
+    const struct lab_entry *items = &lane->book.items[lane->book.begin];
+    if (reading->left == 0)
+        return (struct window){.low = INT64_MIN, .high = INT64_MIN};
+    struct window window = {.lowest = &items[reading->left - 1], .count = 1};
+    window.low = lab_first_shard(strategy, window.lowest->bucket);
+    window.high = window.low + lab_shards(strategy) - 1;
+    window.end_row = window.lowest->end_row;
+    uint64_t rows = window.lowest->size.rows;
+    for (; window.count < reading->left && window.lowest[-1].bucket >= window.low; window.count++) {
+        window.lowest--;
+        rows += window.lowest->size.rows;
+        window.end_row = window.lowest->end_row > window.end_row ? window.lowest->end_row : window.end_row;
+    }
+    if (wl_has_own_times(&lane->settings->scenario->workload))
+        window.end_row = rows;
+    window.from_row = window.end_row - rows;
+    return window;
 }
 
-static uint64_t first_row(const struct lab_entry *partition)
+/* Counts the partitions in which a query finds rows, and these rows, each up to `limit`, of those that the
+ * read is for. If it is for some of a window, their ids say which shards have them. */
+static void count_found(struct reading *reading, const struct window *window, uint64_t limit)
 {
-    return partition->end_row - partition->size.rows;
+    const struct lab_lane *lane = reading->lane;
+    const uint64_t wanted = wanted_between(reading, window->from_row, window->end_row);
+    const struct lab_horizon *horizon = lane->horizon;
+    uint64_t rows[BK_SHARDS_MAX] = {wanted}, filled = window->count == 1 && wanted > 0;
+    if (window->count > 1 && wanted == window->end_row - window->from_row) {
+        for (filled = 0; filled < window->count; filled++)
+            rows[filled] = window->lowest[filled].size.rows;
+    } else if (window->count > 1 && wanted > 0) {
+        uint64_t row = window->from_row > reading->row_from ? window->from_row : reading->row_from;
+        row = row > reading->live_from ? row : reading->live_from;
+        rows[0] = 0;
+        for (const uint64_t end = row + wanted; row < end; row++) {
+            const uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
+            filled += rows[bk_bucket_of_id(id, lane->settings->strategy->of.time.shards)]++ == 0;
+            if (limit == UINT64_MAX && filled == window->count)
+                break; /* only their number matters */
+        }
+    }
+    reading->done.filled += filled;
+    if (limit == UINT64_MAX)
+        reading->done.scanned += wanted;
+    for (size_t i = 0; limit != UINT64_MAX && i < BK_SHARDS_MAX; i++)
+        reading->done.scanned += rows[i] < limit ? rows[i] : limit;
 }
 
-/* Returns whether the partition has the row just below the range, at which an ordered read ends. */
-static bool holds_older(const struct reading *reading, const struct lab_entry *partition)
+/* Returns whether the window has the row just below the range, at which an ordered read ends. */
+static bool holds_older(const struct reading *reading, const struct window *window)
 {
-    uint64_t from = first_row(partition), until = partition->end_row;
+    uint64_t from = window->from_row, until = window->end_row;
     from = from > reading->live_from ? from : reading->live_from;
     until = until < reading->row_from ? until : reading->row_from;
     return from < until;
@@ -113,29 +163,29 @@ static bool holds_older(const struct reading *reading, const struct lab_entry *p
 static void answer_walk(struct reading *reading, const struct bk_read_step *step)
 {
     struct bk_reader *reader = &reading->reader;
-    const struct lab_entry *past;
     uint64_t rows = 0;
     int64_t empty_high = step->bucket_high;
     bool saw_older = false;
     const struct lab_reading *named = &reading->lane->settings->scenario_strategy->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
-    for (; (past = next_down(reading)) != NULL && past->bucket >= step->bucket_low; reading->left--) {
-        uint64_t wanted = wanted_between(reading, first_row(past), past->end_row);
-        bool is_older = holds_older(reading, past);
-        if (past->end_row <= reading->live_from)
-            continue; /* all rows have expired, so it looks like an empty one */
-        if (past->bucket <=
-            step->bucket_high) { /* otherwise the partition is newer than the range and not queried */
-            rows += wanted;
-            reading->done.filled += wanted > 0;
-            reading->done.scanned += wanted < step->rows ? wanted : step->rows;
+    for (;;) {
+        const struct window past = next_down(reading);
+        if (past.count == 0 || past.low < step->bucket_low)
+            break;
+        reading->left -= past.count;
+        bool is_older = holds_older(reading, &past);
+        if (past.end_row <= reading->live_from)
+            continue;                         /* all rows have expired, so it looks like an empty one */
+        if (past.high <= step->bucket_high) { /* otherwise it is newer than the range and not queried */
+            rows += wanted_between(reading, past.from_row, past.end_row);
+            count_found(reading, &past, step->rows);
             /* The end of a range is recognised by the first row beyond it. */
             reading->done.scanned += is_older && reader->ends_at_older;
             saw_older = saw_older || is_older;
-            if (empties != NULL && past->bucket < empty_high)
+            if (empties != NULL && past.high < empty_high)
                 bk_empties_learn(empties, reading->lane->settings->strategy, reader, reading->event->now_ns,
-                                 named->late_ns, past->bucket + 1, empty_high);
-            empty_high = past->bucket - 1;
+                                 named->late_ns, past.high + 1, empty_high);
+            empty_high = past.low - 1;
         }
     }
     if (empties != NULL && step->bucket_low <= empty_high)
@@ -151,9 +201,8 @@ static void read_walk(struct reading *reading)
     struct bk_read_step step;
     const struct bk_empties *known = reading->lane->empties;
     for (;;) {
-        const struct lab_entry *newest = next_down(reading);
         if (known == NULL)
-            bk_read_skip_to(&reading->reader, newest == NULL ? INT64_MIN : newest->bucket);
+            bk_read_skip_to(&reading->reader, next_down(reading).high);
         if (!bk_read_next_known(&reading->reader, known, &step))
             return;
         answer_walk(reading, &step);
@@ -276,10 +325,11 @@ const struct bk_placement *lab_window_at(struct lab_lane *lane, int64_t time_ns)
     if (time_ns != until_ns || until_ns == window->from_ns || length_ns == 0 ||
         until_ns > INT64_MAX - length_ns) {
         bk_route(lane->settings->strategy, NULL, &row, window);
+        window->bucket = lab_first_shard(lane->settings->strategy, window->bucket);
         return window;
     }
     /* The next one of the same length, which needs no division. */
-    window->bucket++;
+    window->bucket += lab_shards(lane->settings->strategy);
     window->from_ns = until_ns;
     window->until_ns = until_ns + length_ns;
     return window;
@@ -298,7 +348,8 @@ static bool ends_at_once(struct lab_lane *lane, const struct lab_read_event *eve
     const struct bk_strategy *strategy = lane->settings->strategy;
     enum bk_plan plan;
     uint32_t at_once;
-    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_KIND_HASH || lane->book.count == 0 ||
+    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_KIND_HASH || lab_shards(strategy) > 1 ||
+        lane->book.count == 0 ||
         lab_open(lane)->size.rows < lane->settings->scenario->reads.kinds[LAB_READ_LATEST].rows ||
         wl_has_own_times(&lane->settings->scenario->workload) || rows_expire(lane->settings) ||
         lane->settings->scenario_strategy->settings.reading.remembers_empty)

@@ -183,11 +183,13 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
         worker->settings[i].replicas = cass_ring_replication_factor(ring);
         const enum bk_kind kind = worker->strategies[i].kind;
-        worker->wants_ids = worker->wants_ids || kind == BK_KIND_HASH || bk_kind_fires(kind) ||
+        const bool is_sharded = lab_shards(&worker->strategies[i]) > 1;
+        worker->wants_ids = worker->wants_ids || kind == BK_KIND_HASH || bk_kind_fires(kind) || is_sharded ||
                             scenario->strategies[i].settings.change_count > 0;
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_KIND_WEIGHTED;
-        worker->wants_seconds = worker->wants_seconds || scenario->strategies[i].settings.change_count > 0;
+        worker->wants_seconds =
+            worker->wants_seconds || is_sharded || scenario->strategies[i].settings.change_count > 0;
         is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
     if (!is_made) {

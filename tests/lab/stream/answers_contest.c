@@ -462,11 +462,19 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     tune_rates_of(&prospect, &(struct lab_settings){.strategy.kind = BK_KIND_UNBUCKETED}, rates);
     if (rates[LAB_RATE_WRITES].is_known) /* so that the busiest second is divided too */
         needed = fmax(needed, rates[LAB_RATE_WRITES].peak / contest->scenario->limits.rate[LAB_RATE_WRITES]);
+    bool is_sharded = false;
+    for (size_t i = 0; i < answer->scenario->strategy_count; i++)
+        is_sharded |= naive_shards(&answer->scenario->strategies[i].settings.strategy) > 1;
     out->count = 0;
     for (int i = 0; kind == BK_KIND_TIME && i < 21; i++) {
         double window_ns = windows_min[i] * (double)SIM_MINUTE;
-        if (window_ns <= lasts_ns && 100 * window_ns >= lasts_ns * limit / (double)rows->busiest_rows)
-            add_rung(out, window_ns, 0);
+        double full = window_ns / (lasts_ns * limit / (double)rows->busiest_rows), shards = 1;
+        for (; is_sharded && shards < 64 && shards < full;)
+            shards *= 2;
+        if (window_ns <= lasts_ns && 100 * full >= 1)
+            add_rung(out, window_ns, shards);
+        if (window_ns <= lasts_ns && 100 * full >= 1 && is_sharded && shards < 64)
+            add_rung(out, window_ns, 2 * shards);
     }
     for (int i = 0; kind == BK_KIND_COUNT && i < 6; i++) {
         double number = floor(fmin(limit * parts[i], 1e15));
@@ -489,7 +497,8 @@ static bool is_rung(const struct bk_strategy *strategy, const uint64_t *numbers)
 {
     switch (strategy->kind) {
     case BK_KIND_TIME:
-        return (uint64_t)strategy->of.time.window_ns == numbers[0];
+        return (uint64_t)strategy->of.time.window_ns == numbers[0] &&
+               (uint64_t)naive_shards(strategy) == numbers[1];
     case BK_KIND_COUNT:
         return strategy->of.count.rows == numbers[0];
     case BK_KIND_HASH:

@@ -463,7 +463,8 @@ static double poisson_sum(const struct answer *answer, const struct bk_strategy 
 {
     int64_t *edges_ns = naive_must(calloc(EDGES, sizeof *edges_ns));
     double *masses = naive_must(calloc(EDGES, sizeof *masses)), sum = 0;
-    double parts = strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : 1;
+    double parts =
+        strategy->kind == BK_KIND_HASH ? (double)strategy->of.hash.buckets : (double)naive_shards(strategy);
     size_t count = edges_of(answer, strategy, edges_ns);
     for (uint64_t key = 0; key < answer->input->key_count; key++) {
         naive_masses(&answer->scenario->workload, key, edges_ns, count, masses);
@@ -871,13 +872,15 @@ static bool make_eras(const struct answer *answer, const struct lab_settings *se
         const struct lab_change *change = &settings->changes[i];
         const struct bk_strategy *before = eras->strategy[i];
         int64_t from_ns = answer->input->start_ns + change->at_ns, highest = eras->shift[i];
-        highest += before->kind == BK_KIND_TIME ? naive_window(before, from_ns - 1) : 0;
+        if (before->kind == BK_KIND_TIME)
+            highest += (naive_window(before, from_ns - 1) + 1) * naive_shards(before) - 1;
         highest += before->kind == BK_KIND_HASH ? (int64_t)before->of.hash.buckets - 1 : 0;
         eras->strategy[i + 1] = &change->strategy;
         eras->from_ns[i + 1] = from_ns;
-        eras->shift[i + 1] =
-            highest + 1 -
-            (change->strategy.kind == BK_KIND_TIME ? naive_window(&change->strategy, from_ns) : 0);
+        eras->shift[i + 1] = highest + 1 -
+                             (change->strategy.kind == BK_KIND_TIME
+                                  ? naive_window(&change->strategy, from_ns) * naive_shards(&change->strategy)
+                                  : 0);
         if (!change->keeps_old || bk_kind_fires(change->strategy.kind))
             return false;
     }

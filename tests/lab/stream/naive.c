@@ -84,6 +84,13 @@ int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
     return naive_floor(time_ns - strategy->of.time.epoch_ns, strategy->of.time.window_ns);
 }
 
+int64_t naive_shards(const struct bk_strategy *strategy)
+{
+    return strategy->kind != BK_KIND_TIME || strategy->of.time.shards == 0
+               ? 1
+               : (int64_t)strategy->of.time.shards;
+}
+
 #define KEPT_MOST 62 /* windows */
 
 struct naive_disk naive_disk_of(const struct naive_input *input, const struct lab_scenario *scenario,
@@ -231,11 +238,8 @@ static bool is_left(const struct writer *writer, const struct naive_partition *p
         return true;
     if (era->strategy.kind != BK_KIND_TIME)
         return partition->bucket < era->shift + writer->history_state.key.bucket;
-    struct bk_row row = {.time_ns = now_ns};
-    struct bk_placement route;
-    if (bk_history_route(history, NULL, &row, &route) != BK_OK)
-        abort();
-    return partition->bucket < route.bucket;
+    return naive_floor(partition->bucket - era->shift, naive_shards(&era->strategy)) <
+           naive_window(&era->strategy, now_ns);
 }
 
 static int64_t put_by_history(struct writer *writer, struct naive_result *result, uint64_t key_index,
@@ -314,7 +318,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
     struct naive_partition *partition = place(writer, result, key_index, bucket, row);
     if (strategy->kind == BK_KIND_COUNT)
         pay_number(writer->named, number, partition->rows == 1, result);
-    if (is_timed && bucket < naive_window(strategy, row->time_ns)) {
+    if (is_timed && bucket < naive_window(strategy, row->time_ns) * naive_shards(strategy)) {
         result->into_closed++;
         result->reopened += !partition->is_reopened;
         partition->is_reopened = true;
@@ -329,7 +333,7 @@ static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
     if (strategy->kind == BK_KIND_HASH || strategy->kind == BK_KIND_UNBUCKETED)
         return 0;
     if (strategy->kind == BK_KIND_TIME)
-        return naive_window(strategy, end_ns);
+        return naive_window(strategy, end_ns) * naive_shards(strategy);
     return writer->state.bucket + (writer->state.is_begun && end_ns >= writer->state.until_ns);
 }
 

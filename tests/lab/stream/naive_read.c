@@ -45,8 +45,15 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
     if (strategy->kind == BK_KIND_TIME) {
         int64_t last_ns = question.until_ns - 1 < sight->now_ns ? question.until_ns - 1 : sight->now_ns;
         int64_t first_ns = question.from_ns > sight->birth_ns ? question.from_ns : sight->birth_ns;
-        question.newest = naive_window(strategy, last_ns);
-        question.oldest = first_ns > last_ns ? question.newest + 1 : naive_window(strategy, first_ns);
+        int64_t shards = naive_shards(strategy);
+        question.newest = naive_window(strategy, last_ns) * shards + shards - 1;
+        question.oldest =
+            first_ns > last_ns ? question.newest + 1 : naive_window(strategy, first_ns) * shards;
+        /* Whole windows. */
+        question.most =
+            question.most == UINT64_MAX ? UINT64_MAX : question.most / (uint64_t)shards * (uint64_t)shards;
+        question.width = plan == BK_PLAN_PARALLEL ? (question.width + shards - 1) / shards * shards
+                                                  : question.width * shards;
     } else if (strategy->kind == BK_KIND_HASH) {
         question.newest = (int64_t)strategy->of.hash.buckets - 1;
         question.asks_all = plan != BK_PLAN_LAZY;
@@ -110,19 +117,22 @@ static bool is_remembered(const struct naive_result *result, int64_t bucket)
 /* A window that a range covers in part may hold other rows, and a window that ended recently may still get
  * rows. */
 static void remember(struct naive_result *result, const struct naive_sight *sight,
-                     const struct question *question, int64_t bucket)
+                     const struct question *question, int64_t window)
 {
     const struct lab_strategy *named = sight->named;
+    int64_t shards = naive_shards(&named->settings.strategy);
     if (!named->settings.reading.remembers_empty ||
-        naive_window(&named->settings.strategy, sight->now_ns - named->settings.reading.late_ns) <= bucket)
+        naive_window(&named->settings.strategy, sight->now_ns - named->settings.reading.late_ns) <= window)
         return;
     if (question->kind == LAB_READ_RANGE &&
-        (naive_window(&named->settings.strategy, question->from_ns - 1) >= bucket ||
-         naive_window(&named->settings.strategy, question->until_ns) <= bucket))
+        (naive_window(&named->settings.strategy, question->from_ns - 1) >= window ||
+         naive_window(&named->settings.strategy, question->until_ns) <= window))
         return;
-    result->empty =
-        naive_grow(result->empty, result->empty_count, &result->empty_capacity, sizeof *result->empty);
-    result->empty[result->empty_count++] = bucket;
+    for (int64_t bucket = window * shards; bucket < (window + 1) * shards; bucket++) {
+        result->empty =
+            naive_grow(result->empty, result->empty_count, &result->empty_capacity, sizeof *result->empty);
+        result->empty[result->empty_count++] = bucket;
+    }
 }
 
 static void add_read(struct naive_result *result, struct naive_read read)
@@ -193,7 +203,8 @@ void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, st
                               .is_before = kind == LAB_READ_RANGE &&
                                            sight->now_ns - sight->start_ns - range->age_ns < range->span_ns};
     struct answers answers = answer(&question, sight);
-    uint64_t found = 0, filled = 0;
+    uint64_t found = 0, filled = 0, in_window = 0;
+    int64_t shards = naive_shards(strategy);
     bool is_over = false;
     int64_t bucket = question.newest;
     while (bucket >= question.oldest && !is_over && (question.asks_all || found < question.wanted)) {
@@ -219,8 +230,12 @@ void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, st
             read.scanned += question.walks_to_older && older > 0;
             saw_older = saw_older || older > 0;
             in_step += wanted;
-            if (wanted == 0)
-                remember(result, sight, &question, bucket);
+            in_window += wanted;
+            if (naive_floor(bucket - 1, shards) == naive_floor(bucket, shards))
+                continue;
+            if (in_window == 0)
+                remember(result, sight, &question, naive_floor(bucket, shards));
+            in_window = 0;
         }
         found += in_step;
         is_over = question.walks_to_older && in_step == 0 && saw_older;

@@ -147,7 +147,8 @@ int64_t naive_route(const struct bk_strategy *strategy, struct bk_key_state *sta
     bool is_aged = strategy->max_age_ns != 0,
          is_random = strategy->kind == BK_KIND_PROBABILISTIC || strategy->kind == BK_KIND_WEIGHTED;
     if (strategy->kind == BK_KIND_TIME)
-        return naive_window(strategy, row->own_ns);
+        return naive_window(strategy, row->own_ns) * naive_shards(strategy) +
+               hash_bucket(row->id, (uint32_t)naive_shards(strategy));
     if (strategy->kind == BK_KIND_HASH)
         return hash_bucket(row->id, strategy->of.hash.buckets);
     bool is_written = is_aged && begins_by_age(strategy, state, number, row->time_ns);

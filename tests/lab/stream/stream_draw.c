@@ -322,7 +322,8 @@ static void say_then(struct draw *draw, const char *kind)
         if (chance(draw, 40))
             say(draw, "keep_old: false, ");
         if (strcmp(kind, "time") == 0)
-            say(draw, "window: %" PRId64 "ns", part_of(draw, draw->reach_ns, 3, 400));
+            say(draw, "window: %" PRId64 "ns, shards: %" PRIu64, part_of(draw, draw->reach_ns, 3, 400),
+                draw->seed % 4 == 2 ? 1 + draw->seed / 4 % 7 : 1);
         else if (strcmp(kind, "count") == 0)
             say(draw, "rows: %" PRIu64, spread(draw, 1, 100));
         else if (strcmp(kind, "hash") == 0)
@@ -395,6 +396,8 @@ static void say_time(struct draw *draw, uint64_t index)
         return;
     }
     say(draw, "  - time: {window: %" PRId64 "ns", window_ns);
+    if (draw->seed % 4 == 1) /* without a draw, as above */
+        say(draw, ", shards: %" PRIu64, 1 + (draw->seed / 4 + index) % (draw->has_reads ? 9 : 64));
     if (chance(draw, 30))
         say(draw, ", epoch: %s", chance(draw, 50) ? "2015-01-01T00:00:07Z" : "2150-06-01T03:00:00Z");
     say_rest(draw, "time", false, true, index);

@@ -159,6 +159,8 @@ static void read_begun(const struct lab_cluster_run *run, struct lab_host_operat
     }
     bk_route(&run->config.strategy, NULL, &newest, &top);
     bk_route(&run->config.strategy, NULL, &oldest, &bottom);
+    top.bucket = lab_first_shard(&run->config.strategy, top.bucket) + lab_shards(&run->config.strategy) - 1;
+    bottom.bucket = lab_first_shard(&run->config.strategy, bottom.bucket);
     for (uint32_t i = ledger->top; i != LAB_NO_PARTITION && partitions[i].bucket > top.bucket;
          i = partitions[i].lower)
         operation->beyond += partitions[i].acknowledged;

@@ -16,9 +16,27 @@
 #define LAG_OWN_NS (2 * SIM_SECOND) /* a few round trips and a contended update */
 #define LAG_TRIPS  20
 
-/* Links a partition between its neighbours. Usually it is the key's highest one. */
-static void link_partition(struct lab_oracles *oracles, uint32_t index)
+/* Whether they are one bucket, or shards of one window. */
+static bool are_of_one_window(const struct lab_cluster_run *run, int64_t bucket, int64_t other)
 {
+    const struct bk_strategy *strategy = &run->config.strategy;
+    return lab_first_shard(strategy, bucket) == lab_first_shard(strategy, other);
+}
+
+/* Whether windows have shards, but not the same ones during the whole run. */
+static bool changes_shards(const struct lab_cluster_run *run)
+{
+    const uint32_t changes = run->strategy->settings.change_count;
+    bool has_shards = false;
+    for (uint32_t era = 0; era <= changes; era++)
+        has_shards = has_shards || lab_shards(lab_era_settings(run, era)) > 1;
+    return has_shards && changes > 0;
+}
+
+/* Links a partition between its neighbours. Usually it is the key's highest one. */
+static void link_partition(struct lab_cluster_run *run, uint32_t index)
+{
+    struct lab_oracles *oracles = &run->oracles;
     struct lab_partition *partition = &oracles->partitions[index];
     struct lab_key_ledger *ledger = &oracles->keys[partition->key];
     uint32_t lower = ledger->top;
@@ -35,11 +53,20 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index)
         ledger->bottom = index;
         return;
     }
-    struct lab_partition *below = &oracles->partitions[lower];
-    below->higher = index;
-    partition->below = below->below;
-    for (int i = 0; i < 2; i++)
-        lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
+    oracles->partitions[lower].higher = index;
+    /* The rows below are those of lower windows, not of other shards. */
+    const struct lab_partition *below = NULL;
+    for (; lower != LAB_NO_PARTITION; lower = oracles->partitions[lower].lower) {
+        const struct lab_partition *other = &oracles->partitions[lower];
+        if (are_of_one_window(run, other->bucket, partition->bucket))
+            continue;
+        if (below != NULL && !are_of_one_window(run, other->bucket, below->bucket))
+            break;
+        partition->below = below == NULL ? other->below : partition->below;
+        below = other;
+        for (int i = 0; i < 2; i++)
+            lab_extreme_add(&partition->below, other->latest.time_ns[i], other->latest.agent[i]);
+    }
 }
 
 static inline uint32_t window_capacity(const struct lab_window *window)
@@ -89,7 +116,7 @@ SIM_OUT_OF_LINE static uint32_t partition_add(struct lab_cluster_run *run, uint3
                                                         .last_unhealthy_ns = unhealthy_ns};
     sim_table_put(&oracles->table, hash_of(key, bucket), index + 1);
     if (oracles->is_linked)
-        link_partition(oracles, index);
+        link_partition(run, index);
     oracles->keys[key].recent = index;
     return index;
 }
@@ -209,7 +236,8 @@ static bool begin(struct lab_cluster_run *run, void **state)
         oracles->keys[i].window.placement = (struct sim_placement){0};
     }
     assert(lab_rows_fire(run) == bk_kind_fires(kind));
-    oracles->is_ordered = lab_rows_fire(run) || kind == BK_KIND_TIME || kind == BK_KIND_UNBUCKETED;
+    oracles->is_ordered =
+        (lab_rows_fire(run) || kind == BK_KIND_TIME || kind == BK_KIND_UNBUCKETED) && !changes_shards(run);
     oracles->is_linked = kind != BK_KIND_HASH;
     /* Of a kind without an order, for those reads that end where they meet an older row. */
     oracles->keeps_times = oracles->is_ordered || scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
@@ -705,6 +733,18 @@ static void state_written(struct lab_cluster_run *run, uint32_t key_index)
         run->oracles.rolls_until_ns = change_ns;
 }
 
+/* The bucket of a row by the settings as of `time_ns`: the last or the first shard of its window. */
+static int64_t routed_bucket(const struct lab_cluster_run *run, int64_t time_ns, const struct bk_row *row,
+                             bool is_last)
+{
+    const struct bk_history *history = lab_settings_at(run, time_ns);
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, row->time_ns)];
+    struct bk_placement route;
+    bk_history_route(history, NULL, row, &route);
+    return era->shift + lab_first_shard(&era->strategy, route.bucket - era->shift) +
+           (is_last ? lab_shards(&era->strategy) - 1 : 0);
+}
+
 int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
@@ -715,12 +755,10 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     if (run->config.source != BK_SOURCE_EXTERNAL)
         return lab_state_newest(run, key_index);
     struct bk_row now = {.time_ns = time_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
-    struct bk_placement route;
     switch (run->config.strategy.kind) {
     case BK_KIND_TIME:
     case BK_KIND_COUNT:
-        bk_history_route(lab_settings_at(run, time_ns), NULL, &now, &route);
-        return route.bucket;
+        return routed_bucket(run, time_ns, &now, false);
     case BK_KIND_PROBABILISTIC:
     case BK_KIND_WEIGHTED:
         return lab_state_bucket_at(run, key_index, time_ns);
@@ -742,9 +780,7 @@ int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key)
     /* A row's time may be ahead of the reader's by as much as their clocks differ. */
     struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
                             .sequence = rows > 0 ? rows - 1 : 0};
-    struct bk_placement route;
-    bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
-    return route.bucket;
+    return routed_bucket(run, sim_queue_now(&run->queue), &newest, true);
 }
 
 /* --- What the ledger hears. */

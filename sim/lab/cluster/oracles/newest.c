@@ -3,7 +3,8 @@
  * bucket that the state names until it has n rows, and does not query lower buckets. So it misses a row of a
  * lower bucket that is newer than one of the n. This is judged after each stored row, with a list of the true
  * newest n in the order of their times. Of rows with the same time, those in higher buckets count as newer,
- * because a reader gets them first. */
+ * because a reader gets them first. The shards of a window are read together, so they count as one bucket,
+ * the first one. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -48,20 +49,26 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_oracles *oracles = &run->oracles;
     const struct lab_key_ledger *ledger = &oracles->keys[key];
+    const struct bk_strategy *strategy = &run->config.strategy;
     uint32_t count = ledger->newest_count;
     int64_t from = lab_state_newest(run, key), last = INT64_MIN;
     uint32_t top = ledger->top;
     /* Simulates the reader: `last` is the bucket in which it gets enough rows, of which it takes `wanted`. */
-    uint64_t wanted = count;
+    uint64_t wanted = count, stored = 0;
     for (; top != LAB_NO_PARTITION; top = oracles->partitions[top].lower) {
         const struct lab_partition *partition = &oracles->partitions[top];
         if (partition->bucket > from)
             continue;
-        if (partition->stored >= wanted) {
-            last = partition->bucket;
+        const int64_t window = lab_first_shard(strategy, partition->bucket);
+        stored += partition->stored;
+        if (partition->lower != LAB_NO_PARTITION && oracles->partitions[partition->lower].bucket >= window)
+            continue;
+        if (stored >= wanted) {
+            last = window;
             break;
         }
-        wanted -= partition->stored;
+        wanted -= stored;
+        stored = 0;
     }
     /* All newest rows must be in the queried buckets, and the reader must take at least as many rows from the
      * last bucket as that has of them. */
@@ -81,7 +88,8 @@ static bool are_on_top(const struct lab_cluster_run *run, const struct lab_key_l
                        int64_t bucket)
 {
     const struct lab_oracles *oracles = &run->oracles;
-    return ledger->newest_run >= ledger->newest_count && oracles->partitions[ledger->top].bucket == bucket &&
+    return ledger->newest_run >= ledger->newest_count &&
+           lab_first_shard(&run->config.strategy, oracles->partitions[ledger->top].bucket) == bucket &&
            bucket <= lab_state_newest(run, key);
 }
 
@@ -137,7 +145,7 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
 {
     const struct lab_oracles *oracles = &run->oracles;
     const uint32_t key = event->key;
-    const int64_t time_ns = event->time_ns, bucket = event->bucket;
+    const int64_t time_ns = event->time_ns, bucket = lab_first_shard(&run->config.strategy, event->bucket);
     (void)state;
     struct lab_key_ledger *ledger = &oracles->keys[key];
     if (SIM_UNLIKELY(ledger->newest == NULL) && !begin(run, ledger))
@@ -156,7 +164,8 @@ const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
 
 static uint64_t wants(const struct lab_cluster_run *run)
 {
-    return run->idgen == NULL && run->oracles.is_linked ? CLUSTER_WANTS(ROW_STORED) : 0;
+    const bool is_known = run->oracles.is_ordered || run->config.strategy.kind != BK_KIND_TIME;
+    return run->idgen == NULL && run->oracles.is_linked && is_known ? CLUSTER_WANTS(ROW_STORED) : 0;
 }
 
 const struct cluster_observer cluster_newest = {

@@ -190,7 +190,7 @@ struct lab_oracles {
     struct sim_table table; /* of partitions by (key, bucket): numbers + 1 */
     struct lab_key_ledger *keys;
     uint32_t key_count, newest_rows;
-    bool is_ordered;        /* buckets follow row times: probabilistic, time, unbucketed */
+    bool is_ordered;        /* buckets, or windows, follow row times: probabilistic, time, unbucketed */
     bool keeps_times;       /* times of the rows of each partition are stored */
     bool is_linked;         /* partitions of a key are linked: all but hash */
     int64_t tolerance_ns;   /* tolerance of the oracle `agreement` */

@@ -74,6 +74,7 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
     const struct lab_partition *partition = event->partition;
     const int64_t time_ns = event->time_ns;
     const uint32_t agent = event->agent;
+    const struct bk_strategy *strategy = &run->config.strategy;
     struct lab_oracles *oracles = &run->oracles;
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
     (void)state;
@@ -81,6 +82,8 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
         return;
     for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
         struct lab_partition *above = &oracles->partitions[i];
+        if (lab_first_shard(strategy, above->bucket) == lab_first_shard(strategy, partition->bucket))
+            continue;
         lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
         lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
         lab_extreme_add(&above->below, time_ns, agent);

@@ -309,6 +309,22 @@ static inline bool lab_kind_ends(enum bk_kind kind)
     return kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH;
 }
 
+/* The partitions of a window of `time`, and the first one of the window that has this bucket. Of another
+ * kind, each bucket is by itself. */
+static inline int64_t lab_shards(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_KIND_TIME && strategy->of.time.shards > 1 ? (int64_t)strategy->of.time.shards
+                                                                          : 1;
+}
+static inline int64_t lab_first_shard(const struct bk_strategy *strategy, int64_t bucket)
+{
+    const int64_t shards = lab_shards(strategy);
+    if (shards == 1)
+        return bucket;
+    const int64_t shard = bucket % shards;
+    return bucket - shard - (shard < 0 ? shards : 0);
+}
+
 /* Clients of idgen, which are the agents, in a closed loop: each takes its next identifier after it has used
  * the last one. */
 struct lab_identifiers {
