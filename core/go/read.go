@@ -76,8 +76,11 @@ type Reader struct {
 // run is a run of windows that are known to be empty.
 type run struct{ low, high int64 }
 
-// Empties remembers empty windows of a key, as at most 32 runs with gaps between them.
-type Empties struct{ runs []run }
+// Empties remembers empty windows of a key, each with all its shards, as at most 32 runs with gaps between them.
+type Empties struct {
+	runs   []run
+	shards int64
+}
 
 func (e *Empties) at(bucket int64) int {
 	at := len(e.runs)
@@ -121,19 +124,23 @@ func (e *Empties) Learn(s *Strategy, r *Reader, nowNs, lateNs, low, high int64) 
 	if nowNs >= math.MinInt64+lateNs {
 		settledNs = nowNs - lateNs
 	}
-	if open := s.window(settledNs).index; high >= open {
+	shards := s.shards()
+	if open := s.window(settledNs).index * shards; high >= open {
 		high = open - 1
 	}
 	first := s.window(r.fromNs)
 	if r.fromNs > first.fromNs {
 		first.index++
 	}
-	if low < first.index {
-		low = first.index
-	}
-	if last := s.window(r.untilNs).index; r.untilNs < math.MaxInt64 && high >= last {
+	low = max(low, first.index*shards)
+	if last := s.window(r.untilNs).index * shards; r.untilNs < math.MaxInt64 && high >= last {
 		high = last - 1
 	}
+	if low > high {
+		return nil
+	}
+	low, high = -floorDivide(-low, shards)*shards, floorDivide(high+1, shards)*shards-1
+	e.shards = shards
 	if low > high {
 		return nil
 	}
@@ -163,16 +170,19 @@ func (e *Empties) Forget(bucket int64) {
 		return
 	}
 	one := &e.runs[at-1]
+	shards := max(1, e.shards)
+	low := floorDivide(bucket, shards) * shards
+	high := low + shards - 1
 	switch {
-	case one.low == bucket && one.high == bucket:
+	case one.low == low && one.high == high:
 		e.runs = append(e.runs[:at-1], e.runs[at:]...)
-	case one.low == bucket:
-		one.low++
-	case one.high == bucket:
-		one.high--
+	case one.low == low:
+		one.low = high + 1
+	case one.high == high:
+		one.high = low - 1
 	default:
-		above := run{bucket + 1, one.high}
-		one.high = bucket - 1
+		above := run{high + 1, one.high}
+		one.high = low - 1
 		e.insert(at, above)
 	}
 }
@@ -209,7 +219,7 @@ func (r *Reader) bound(s *Strategy, state *KeyState, q *Query) error {
 			r.next = -1
 			return nil
 		}
-		r.next, r.floor = s.window(newestNs).index, s.window(oldestNs).index
+		r.next, r.floor = (s.window(newestNs).index+1)*s.shards()-1, s.window(oldestNs).index*s.shards()
 		if r.next-r.floor > windowsMax {
 			return ErrTooLong
 		}
@@ -278,17 +288,26 @@ func (s *Strategy) Read(state *KeyState, q *Query) (Reader, error) {
 			r.Order = NoOrder
 		}
 	}
-	r.width = 1
+	shards := int64(1)
+	if s.Kind == Time {
+		shards = s.shards()
+	}
+	if shards > 1 {
+		r.Order = Merged
+	}
+	r.max -= r.max % uint64(shards)
+	r.width = shards
 	switch {
 	case plan == Parallel:
 		r.width = 8
 		if q.AtOnce != 0 {
 			r.width = int64(q.AtOnce)
 		}
+		r.width = max(r.width-r.width%shards, shards)
 	case (plan == Walk || plan == Pair) == isHash || plan < DefaultPlan || plan > Parallel:
 		return Reader{}, ErrPlan
 	case plan == Pair:
-		r.width = 2
+		r.width = 2 * shards
 	case plan == All:
 		r.width = r.next + 1
 	}

@@ -54,6 +54,7 @@ var (
 	ErrRange     = errors.New("BK_ERROR_RANGE")
 	ErrTooLong   = errors.New("BK_ERROR_WALK_TOO_LONG")
 	ErrID        = errors.New("BK_ERROR_ID")
+	ErrShards    = errors.New("BK_ERROR_SHARDS")
 )
 
 // Strategy has the settings by which a key's rows are put into buckets; each kind uses its own.
@@ -61,6 +62,7 @@ type Strategy struct {
 	Kind                               Kind
 	Calendar                           Calendar // Time
 	WindowNs, EpochNs                  int64    // Time
+	Shards                             uint32   // Time: partitions of a window, up to 64; 0 as 1
 	Rows                               uint64   // Count
 	Bits                               uint32   // Probabilistic: a row fires with probability 2^-Bits, or
 	ChanceNumerator, ChanceDenominator uint64   // Probabilistic: with this one, if the denominator is not 0
@@ -115,6 +117,9 @@ func (s *Strategy) Check() error {
 		}
 		if s.Calendar == NoCalendar && s.WindowNs < 1000 {
 			return ErrWindow
+		}
+		if s.Shards > 64 {
+			return ErrShards
 		}
 	case Count:
 		if s.Rows < 1 {
@@ -210,6 +215,8 @@ func monthWindow(at int64) window {
 	}
 	return out
 }
+
+func (s *Strategy) shards() int64 { return max(1, int64(s.Shards)) }
 
 func (s *Strategy) window(at int64) window {
 	switch s.Calendar {
@@ -331,7 +338,10 @@ func (s *Strategy) Route(state *KeyState, row *Row) (Placement, error) {
 	switch s.Kind {
 	case Time:
 		in := s.window(row.TimeNs)
-		out.Bucket, out.FromNs, out.UntilNs = in.index, in.fromNs, in.untilNs
+		out.Bucket, out.FromNs, out.UntilNs = in.index*s.shards(), in.fromNs, in.untilNs
+		if out.OnlyThisRow = s.shards() > 1; out.OnlyThisRow {
+			out.Bucket += int64(BucketOfID(row.ID, s.Shards))
+		}
 	case Count:
 		out = s.routeCount(row.Sequence)
 	case Probabilistic, Weighted:

@@ -68,7 +68,8 @@ func (v *vector) strategy() Strategy {
 	get := func(name string) number { return v.Strategy[strings.ReplaceAll(name, "_", "")] }
 	return Strategy{Kind: kinds[string(v.Strategy["kind"])], Calendar: Calendar(get("calendar").i()),
 		WindowNs: get("window_ns").i(), EpochNs: get("epoch_ns").i(), Rows: get("rows").u(),
-		Bits: uint32(get("bits").u()), ChanceNumerator: get("chance_numerator").u(),
+		Shards: uint32(get("shards").u()),
+		Bits:   uint32(get("bits").u()), ChanceNumerator: get("chance_numerator").u(),
 		ChanceDenominator: get("chance_denominator").u(), Threshold: get("threshold").u(),
 		Buckets: uint32(get("buckets").u()), Bytes: get("bytes").u(), MaxAgeNs: get("max_age_ns").i()}
 }
@@ -198,7 +199,8 @@ func checkRead(t *testing.T, v *vector) {
 }
 
 func families() map[string]func(*testing.T, *vector) {
-	out := map[string]func(*testing.T, *vector){"hash": checkHash, "id": checkID}
+	out := map[string]func(*testing.T, *vector){"hash": checkHash, "id": checkID, "route-shards": checkRoute,
+		"read-shards": checkRead}
 	for kind := range kinds {
 		out["route-"+kind], out["read-"+kind] = checkRoute, checkRead
 	}

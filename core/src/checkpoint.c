@@ -163,7 +163,7 @@ static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
     bk_codec_i64(codec, &walk->width);
     bk_codec_i64(codec, &walk->step_low);
     bk_codec_bool(codec, &walk->step_open);
-    bk_codec_check(codec, walk->width >= 0 && walk->width <= (int64_t)UINT32_MAX + BK_SHARDS_MAX);
+    bk_codec_check(codec, walk->width >= 0 && walk->width <= UINT32_MAX);
     bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
     /* In unsigned arithmetic, a step that begins above `next` has a huge width and is rejected too. */
     if (walk->step_open)

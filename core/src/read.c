@@ -243,7 +243,7 @@ static enum bk_status plan_of(const struct bk_strategy *strategy, const struct b
         return is_hash ? BK_OK : BK_ERROR_PLAN;
     case BK_PLAN_PARALLEL:
         at_once = at_once != 0 ? at_once : BK_AT_ONCE_DEFAULT;
-        out->width = (at_once + shards - 1) / shards * shards;
+        out->width = at_once < shards ? shards : at_once - at_once % shards;
         return BK_OK;
     default:
         return BK_ERROR_PLAN;

@@ -35,6 +35,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         else
             status = bk_strategy_time(DAY_NS / 8 + (int64_t)draw_below(draw, 20 * (uint64_t)DAY_NS),
                                       ((int64_t)draw_below(draw, 2000) - 1000) * DAY_NS, &strategy);
+        if (status == BK_OK && draw_below(draw, 3) == 0)
+            status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 9), &strategy);
         break;
     case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 80), &strategy);

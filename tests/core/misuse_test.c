@@ -174,6 +174,10 @@ static void test_misuse_of_greatest_ages(void **unused)
         REFUSED(bk_strategy_max_age(DAY_NS, &hour), BK_ERROR_AGE),
         REFUSED(bk_strategy_max_age(DAY_NS, &wrong), BK_ERROR_ROWS),
         REFUSED(bk_strategy_max_age(0, &wrong), BK_ERROR_ROWS),
+        REFUSED(bk_strategy_shards(2, NULL), BK_ERROR_NULL),
+        REFUSED(bk_strategy_shards(0, &hour), BK_ERROR_SHARDS),
+        REFUSED(bk_strategy_shards(BK_SHARDS_MAX + 1, &hour), BK_ERROR_SHARDS),
+        REFUSED(bk_strategy_shards(2, &hash), BK_ERROR_SHARDS),
     };
     CHECK(table);
     assert_memory_equal(&count, &copies[0], sizeof count);

@@ -18,7 +18,7 @@
 #include "draw.h"
 
 #define ROWS_MAX    200
-#define BUCKETS_MAX 400
+#define BUCKETS_MAX 1200
 #define WINDOW_NS   1000
 #define EPOCH_NS    INT64_C(-7000)
 
@@ -50,6 +50,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         break;
     case BK_KIND_TIME:
         status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &strategy);
+        if (draw_below(draw, 2) == 0)
+            status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 5), &strategy);
         break;
     case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 20), &strategy);
@@ -65,6 +67,12 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     }
     assert_int_equal(status, BK_OK);
     return strategy;
+}
+
+static int64_t shards_of(const struct history *history)
+{
+    const struct bk_strategy *strategy = &history->strategy;
+    return strategy->kind == BK_KIND_TIME && strategy->of.time.shards > 0 ? strategy->of.time.shards : 1;
 }
 
 /* Draws gaps of all lengths and rows of equal times; for kinds that follow a sequence also an occasional
@@ -92,9 +100,10 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
     }
     history->state.bucket += shift + (shift > 0 ? (int64_t)draw_below(draw, 3) : 0);
     history->now_ns = time_ns + (int64_t)draw_below(draw, 20000);
-    history->lowest = kind == BK_KIND_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS : 0;
-    history->highest = kind == BK_KIND_TIME         ? (history->now_ns - EPOCH_NS) / WINDOW_NS
-                       : kind == BK_KIND_HASH       ? history->strategy.of.hash.buckets - 1
+    const int64_t shards = shards_of(history);
+    history->lowest = kind == BK_KIND_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS * shards : 0;
+    history->highest = kind == BK_KIND_TIME   ? ((history->now_ns - EPOCH_NS) / WINDOW_NS + 1) * shards - 1
+                       : kind == BK_KIND_HASH ? history->strategy.of.hash.buckets - 1
                        : kind == BK_KIND_UNBUCKETED ? 0
                                                     : history->state.bucket;
     assert_true(history->highest - history->lowest < BUCKETS_MAX);
@@ -303,7 +312,8 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_saves_requests(vo
                     seen.rows[seen.count++] = all.rows[j];
             }
             seen.now_ns = now_ns;
-            seen.highest = (now_ns - EPOCH_NS) / WINDOW_NS;
+            const int64_t shards = shards_of(&all);
+            seen.highest = ((now_ns - EPOCH_NS) / WINDOW_NS + 1) * shards - 1;
             struct bk_query query = draw_query(&draw, &seen);
             struct bk_reader reader;
             assert_int_equal(bk_read_begin(&seen.strategy, NULL, &query, &reader), BK_OK);
@@ -313,10 +323,13 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_saves_requests(vo
                 for (int64_t bucket = step.bucket_low; bucket <= step.bucket_high; bucket++)
                     assert_true(bk_empties_pass(&known, bucket) == bucket);
                 uint64_t found = answer(&seen, &step, &saw_older);
-                for (int64_t bucket = step.bucket_low; bucket <= step.bucket_high; bucket++) {
-                    if (!has_rows(&seen, &step, bucket))
+                for (int64_t bucket = step.bucket_low; bucket <= step.bucket_high; bucket += shards) {
+                    bool is_empty = true;
+                    for (int64_t shard = 0; shard < shards; shard++)
+                        is_empty = is_empty && !has_rows(&seen, &step, bucket + shard);
+                    if (is_empty)
                         assert_int_equal(bk_empties_learn(&known, &seen.strategy, &reader, now_ns, late_ns,
-                                                          bucket, bucket),
+                                                          bucket, bucket + shards - 1),
                                          BK_OK);
                 }
                 bk_read_found(&reader, found);

@@ -28,9 +28,10 @@ static const struct known {
     struct bk_setting setting;
 } known[] = {
     {"kind = unbucketed\n", {.strategy.kind = BK_KIND_UNBUCKETED}},
-    {"kind = time\nwindow = 36h\nepoch = 1969-12-31T23:59:59.5Z\nread.plan = parallel\nread.at_once = 4\n"
+    {"kind = time\nwindow = 36h\nepoch = 1969-12-31T23:59:59.5Z\nshards = 64\nread.plan = "
+     "parallel\nread.at_once = 4\n"
      "read.remember_empty = true\nread.late = 0s\n",
-     {.strategy = {BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, DAY_NS * 3 / 2, -SECOND_NS / 2, 0}},
+     {.strategy = {BK_KIND_TIME, .of.time = {BK_CALENDAR_NONE, DAY_NS * 3 / 2, -SECOND_NS / 2, 64}},
       .read_plan = BK_PLAN_PARALLEL,
       .read_at_once = 4,
       .read_remember_empty = true}},

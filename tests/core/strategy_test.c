@@ -153,13 +153,13 @@ static void test_strategy_names_and_texts_are_total(void **state)
         assert_string_equal(bk_kind_name((enum bk_kind)kind), names[kind]);
     assert_string_equal(bk_kind_name(BK_KINDS), "unknown");
     assert_string_equal(bk_kind_name((enum bk_kind)INT32_MAX), "unknown");
-    for (int a = BK_OK; a <= BK_ERROR_CHECKPOINT; a++) {
+    for (int a = BK_OK; a <= BK_ERROR_SHARDS; a++) {
         const char *text = bk_status_text((enum bk_status)a);
         assert_string_not_equal(text, "unknown status");
         for (int b = 0; b < a; b++)
             assert_string_not_equal(text, bk_status_text((enum bk_status)b));
     }
-    assert_string_equal(bk_status_text((enum bk_status)(BK_ERROR_CHECKPOINT + 1)), "unknown status");
+    assert_string_equal(bk_status_text((enum bk_status)(BK_ERROR_SHARDS + 1)), "unknown status");
     assert_string_equal(bk_status_text((enum bk_status)INT32_MAX), "unknown status");
 }
 

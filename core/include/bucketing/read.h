@@ -37,7 +37,7 @@ enum bk_plan {
     BK_PLAN_ALL,  /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
     BK_PLAN_LAZY, /**< BK_KIND_HASH: one bucket per step until enough rows were found, not always the newest
                    */
-    BK_PLAN_PARALLEL /**< `at_once` buckets per step, or more if a window has more shards; with BK_KIND_HASH
+    BK_PLAN_PARALLEL /**< `at_once` buckets per step, in whole windows, and at least one; with BK_KIND_HASH
                         all buckets are queried */
 };
 

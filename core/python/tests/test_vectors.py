@@ -52,6 +52,7 @@ def strategy_of(node):
         "weighted": lambda: bk.Strategy.weighted(of["bytes"], of["threshold"]),
         "unbucketed": bk.Strategy.unbucketed,
     }[node["kind"]]()
+    made = made.with_shards(node["shards"]) if "shards" in node else made
     return made.with_max_age(node["max_age_ns"]) if "max_age_ns" in node else made
 
 

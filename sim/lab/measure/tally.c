@@ -77,7 +77,7 @@ int64_t lab_first_whole(const struct lab_scenario *scenario, const struct bk_str
     struct bk_placement route;
     if (strategy->kind != BK_KIND_TIME || bk_route(strategy, NULL, &row, &route) != BK_OK)
         return INT64_MIN;
-    return route.bucket + (route.from_ns < row.time_ns);
+    return lab_first_shard(strategy, route.bucket) + (route.from_ns < row.time_ns ? lab_shards(strategy) : 0);
 }
 
 static int64_t window_of(const struct lab_disk_windows *windows, int64_t time_ns)

@@ -413,13 +413,15 @@ static void go_on(struct host *host)
 static void draw_config(struct host *host, int number)
 {
     static const int aged[] = {9, 0, 1, 2, 6, 7, 8, 3, 4, 5};
-    bool is_aged = number >= 20;
+    bool is_aged = number >= 20 && number < 30;
     int which = is_aged ? aged[number - 20] : number;
     struct draw *draw = host->draw;
     struct bk_agent_config *config = &host->config;
     enum bk_kind kind = one_in(draw, 3) ? BK_KIND_WEIGHTED : BK_KIND_PROBABILISTIC;
     static const enum bk_kind plain[] = {BK_KIND_UNBUCKETED, BK_KIND_TIME, BK_KIND_HASH};
-    if (which >= 17)
+    if (which == 30)
+        kind = VECTORS_SHARDS;
+    else if (which >= 17)
         kind = plain[which - 17];
     else if (which >= 10)
         kind = BK_KIND_COUNT;
@@ -444,7 +446,7 @@ static void draw_config(struct host *host, int number)
     config->lease_rows = 1 + draw_below(draw, 4);
     config->every_rows = draw_below(draw, 4);
     config->every_ns = config->every_rows == 0 || one_in(draw, 2) ? 1 + (int64_t)draw_below(draw, 100) : 0;
-    config->remember_keys = kind == BK_KIND_TIME && !one_in(draw, 3) ? 4 : 0;
+    config->remember_keys = strategy.kind == BK_KIND_TIME && !one_in(draw, 3) ? 4 : 0;
     config->late_ns = (int64_t)draw_below(draw, 2000);
     config->clock_bound_ns = (int64_t)draw_below(draw, 60);
     config->agent_id = 1 + draw_below(draw, 2);

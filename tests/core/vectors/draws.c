@@ -7,8 +7,9 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
 {
     struct bk_strategy strategy;
     uint64_t threshold = 1 + draw_below(draw, 4), numerator = 1 + draw_below(draw, 3);
-    bool is_plain = !one_in(draw, 4);
+    bool is_plain = !one_in(draw, 4), is_sharded = kind == VECTORS_SHARDS;
     bk_strategy_unbucketed(&strategy);
+    kind = is_sharded ? BK_KIND_TIME : kind;
     switch (kind) {
     case BK_KIND_TIME: {
         int64_t epoch_ns = is_plain ? 0 : draw_time(draw);
@@ -16,6 +17,8 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
             bk_strategy_time(1000 + (int64_t)draw_below(draw, 3000), epoch_ns, &strategy);
         else
             bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
+        if (is_sharded)
+            bk_strategy_shards(2 + (uint32_t)draw_below(draw, 4), &strategy);
         break;
     }
     case BK_KIND_COUNT:
@@ -93,6 +96,8 @@ void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_
         bool is_free = kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_HASH;
         if (is_free && !same_kind)
             kind = (enum bk_kind)draw_below(draw, BK_KINDS);
+        if (last->strategy.kind == BK_KIND_TIME && last->strategy.of.time.shards > 1 && one_in(draw, 2))
+            kind = VECTORS_SHARDS;
         struct bk_strategy next = vectors_draw_strategy(draw, kind, last->strategy.max_age_ns != 0);
         int64_t from_ns =
             (last->from_ns > now_ns ? last->from_ns : now_ns) + (int64_t)draw_below(draw, 3000) + 1;

@@ -72,6 +72,10 @@ static const struct family families[] = {
     {"agent-locked-rmw-lines", vectors_agent, 27},
     {"agent-locked-lwt-lines", vectors_agent, 28},
     {"agent-locked-column-lines", vectors_agent, 29},
+    {"route-shards", vectors_route, VECTORS_SHARDS},
+    {"read-shards", vectors_read, VECTORS_SHARDS},
+    {"history-shards", vectors_history, VECTORS_SHARDS},
+    {"agent-shards", vectors_agent, 30},
 };
 #define FAMILIES (sizeof families / sizeof *families)
 

@@ -68,3 +68,5 @@
     {"agent-three-state-column-lines", 32}, {"agent-locked-rmw-lines", 1}, {"agent-locked-rmw-lines", 2},
     {"agent-locked-lwt-lines", 1}, {"agent-locked-lwt-lines", 2}, {"agent-locked-column-lines", 1},
     {"agent-locked-column-lines", 2},
+    {"route-shards", 1}, {"route-shards", 2}, {"read-shards", 1}, {"read-shards", 2}, {"read-shards", 3},
+    {"history-shards", 1}, {"history-shards", 2}, {"history-shards", 3}, {"agent-shards", 1}, {"agent-shards", 2},

@@ -87,6 +87,7 @@ void vectors_strategy(FILE *out, const struct bk_strategy *strategy)
         vectors_member(out, "calendar", strategy->of.time.calendar);
         vectors_member(out, "window_ns", strategy->of.time.window_ns);
         vectors_member(out, "epoch_ns", strategy->of.time.epoch_ns);
+        vectors_member(out, "shards", strategy->of.time.shards);
         break;
     case BK_KIND_COUNT:
         vectors_unsigned(out, "rows", strategy->of.count.rows);

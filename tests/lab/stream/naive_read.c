@@ -52,8 +52,9 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
         /* Whole windows. */
         question.most =
             question.most == UINT64_MAX ? UINT64_MAX : question.most / (uint64_t)shards * (uint64_t)shards;
-        question.width = plan == BK_PLAN_PARALLEL ? (question.width + shards - 1) / shards * shards
-                                                  : question.width * shards;
+        if (plan == BK_PLAN_PARALLEL)
+            question.width = question.width < shards ? 1 : question.width / shards;
+        question.width *= shards;
     } else if (strategy->kind == BK_KIND_HASH) {
         question.newest = (int64_t)strategy->of.hash.buckets - 1;
         question.asks_all = plan != BK_PLAN_LAZY;

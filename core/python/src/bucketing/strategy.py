@@ -58,7 +58,7 @@ class Effect:
 # The members of struct bk_strategy for each kind.
 _SETTINGS = {
     Kind.UNBUCKETED: ("", ()),
-    Kind.TIME: ("time", ("calendar", "window_ns", "epoch_ns")),
+    Kind.TIME: ("time", ("calendar", "window_ns", "epoch_ns", "shards")),
     Kind.COUNT: ("count", ("rows",)),
     Kind.PROBABILISTIC: ("probabilistic", ("bits", "chance_numerator", "chance_denominator", "threshold")),
     Kind.HASH: ("hash", ("buckets",)),
@@ -111,6 +111,12 @@ class Strategy:
     @classmethod
     def weighted(cls, bytes: int, threshold: int) -> "Strategy":
         return cls._made(lib.bk_strategy_weighted, bytes, threshold)
+
+    def with_shards(self, shards: int) -> "Strategy":
+        """Returns the same strategy of time windows, each divided into this many partitions."""
+        strategy = self._copy_from(self._c[0])
+        check(lib.bk_strategy_shards(shards, strategy._c))
+        return strategy
 
     def with_max_age(self, max_age_ns: int) -> "Strategy":
         """Returns the same strategy with a max_age for its buckets; 0: without one."""

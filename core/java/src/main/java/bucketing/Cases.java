@@ -17,10 +17,10 @@ final class Cases {
         + "BK_ERROR_AGE BK_ERROR_STATE BK_ERROR_PLAN BK_ERROR_QUERY BK_ERROR_RANGE "
         + "BK_ERROR_COORDINATION BK_ERROR_SOURCE BK_ERROR_LEAD BK_ERROR_CACHE BK_ERROR_OPERATIONS "
         + "BK_ERROR_LOCK BK_ERROR_GRANT BK_ERROR_BACKOFF BK_ERROR_MEMORY BK_ERROR_BUSY "
-        + "BK_ERROR_OPERATION BK_ERROR_ERAS BK_ERROR_ERA_TIME BK_ERROR_ERA_KIND BK_ERROR_BUCKET "
+        + "BK_ERROR_OPERATION BK_ERROR_OUTCOME BK_ERROR_ERAS BK_ERROR_ERA_TIME BK_ERROR_ERA_KIND BK_ERROR_BUCKET "
         + "BK_ERROR_BATCH BK_ERROR_STRIPE BK_ERROR_LEASE BK_ERROR_CLIENT BK_ERROR_EMPTY "
-        + "BK_ERROR_CONTENDED BK_ERROR_EXHAUSTED BK_ERROR_LAST BK_ERROR_WALK_TOO_LONG BK_ERROR_ID "
-        + "BK_ERROR_SETTING BK_ERROR_CHECKPOINT");
+        + "BK_ERROR_CONTENDED BK_ERROR_EXHAUSTED BK_ERROR_LAST BK_ERROR_WALK_TOO_LONG BK_ERROR_ID BK_ERROR_RESERVED "
+        + "BK_ERROR_SETTING BK_ERROR_CHECKPOINT BK_ERROR_SHARDS");
     static final List<String> QUERIES = names("LATEST RANGE ALL");
     static final List<String> PLANS = names("DEFAULT WALK PAIR ALL LAZY PARALLEL");
 
@@ -99,6 +99,9 @@ final class Cases {
                 core.bk_strategy_calendar(node.get("calendar").asInt(), out);
             } else {
                 core.bk_strategy_time(number(node.path("window_ns")), number(node.path("epoch_ns")), out);
+            }
+            if (node.has("shards")) {
+                core.bk_strategy_shards(node.get("shards").asInt(), out);
             }
             break;
         case "count":

@@ -75,9 +75,9 @@ public interface Core extends Library {
     }
 
     /** runs: the low and the high end of each run, alternating. */
-    @FieldOrder({"count", "runs"})
+    @FieldOrder({"count", "shards", "runs"})
     class Empties extends Structure {
-        public int count;
+        public int count, shards;
         public long[] runs = new long[2 * 32];
     }
 
@@ -204,6 +204,7 @@ public interface Core extends Library {
     int bk_strategy_hash(int buckets, Strategy out);
     int bk_strategy_weighted(long bytes, long threshold, Strategy out);
     int bk_strategy_max_age(long maxAgeNs, Strategy strategy);
+    int bk_strategy_shards(int shards, Strategy strategy);
 
     int bk_history_begin(Strategy first, History out);
     int bk_history_change(History history, long fromNs, Strategy next);
