@@ -361,6 +361,16 @@ static void climb_weighted(const struct tune_contest *contest, const struct bk_s
     }
 }
 
+/* The partitions that the busiest key needs at a time, so that none exceeds the limit of writes. */
+static double parts_for_writes(const struct tune_contest *contest)
+{
+    const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
+    const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
+    struct lab_facts known;
+    tune_know(contest, &unbucketed, 1, &known);
+    return rate > 0 && known.rates[LAB_RATE_WRITES].is_known ? known.rates[LAB_RATE_WRITES].peak / rate : 1;
+}
+
 static bool has_shards(const struct tune_contest *contest)
 {
     for (size_t i = 0; i < contest->scenario->strategy_count; i++) {
@@ -371,8 +381,8 @@ static bool has_shards(const struct tune_contest *contest)
 }
 
 /* Windows of common lengths, starting with the longest that fits into the run. If the scenario has shards,
- * each with the fewest that the mean rate of the busiest key requires, a power of two, and with twice as
- * many. */
+ * each with the fewest that the mean rate of the busiest key and the limit of writes require, a power of two,
+ * and with twice as many. */
 static void climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
@@ -384,12 +394,13 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
     const double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
     const bool is_sharded = has_shards(contest);
+    const double writes = is_sharded ? parts_for_writes(contest) : 1;
     const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
     for (size_t i = 0; i < sizeof windows_ns / sizeof *windows_ns; i++) {
         if (windows_ns[i] > contest->rows.lasts_ns || (double)windows_ns[i] * WINDOW_ROOM < full_ns)
             continue;
         uint32_t shards = 1;
-        while (is_sharded && shards < BK_SHARDS_MAX && (double)windows_ns[i] > shards * full_ns)
+        while (is_sharded && shards < BK_SHARDS_MAX && fmax(writes, (double)windows_ns[i] / full_ns) > shards)
             shards *= 2;
         for (uint32_t turn = 1; turn <= (is_sharded ? 2 : 1) && turn * shards <= BK_SHARDS_MAX; turn++) {
             enum bk_status status = bk_strategy_time(windows_ns[i], epoch_ns, next(out));
@@ -415,16 +426,11 @@ static void climb_count(const struct tune_contest *contest, const struct bk_stra
 static void climb_hash(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
-    const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
-    const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
-    double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
-    struct lab_facts known;
+    const double needed =
+        fmax(parts_for_writes(contest), (double)contest->rows.busiest_rows / contest->rows.limit_rows);
     const struct lab_settings hash = {.strategy.kind = BK_KIND_HASH};
     double buckets = 1;
     (void)template;
-    tune_know(contest, &unbucketed, 1, &known);
-    if (rate > 0 && known.rates[LAB_RATE_WRITES].is_known)
-        needed = fmax(needed, known.rates[LAB_RATE_WRITES].peak / rate);
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
     for (int turn = grows(contest, &hash) ? 2 : 1; buckets > 1 && turn <= 2; turn++)

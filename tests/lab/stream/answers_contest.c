@@ -458,10 +458,11 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
                                            (double)rows->keys,        true, lasts_ns * 1e-9,
                                            (double)rows->busiest_rows};
     struct lab_rate_facts rates[LAB_RATES];
-    double buckets = 1, needed = (double)rows->busiest_rows / limit;
+    double buckets = 1, needed = (double)rows->busiest_rows / limit, writes = 1;
     tune_rates_of(&prospect, &(struct lab_settings){.strategy.kind = BK_KIND_UNBUCKETED}, rates);
     if (rates[LAB_RATE_WRITES].is_known) /* so that the busiest second is divided too */
-        needed = fmax(needed, rates[LAB_RATE_WRITES].peak / contest->scenario->limits.rate[LAB_RATE_WRITES]);
+        writes = rates[LAB_RATE_WRITES].peak / contest->scenario->limits.rate[LAB_RATE_WRITES];
+    needed = fmax(needed, writes);
     bool is_sharded = false;
     for (size_t i = 0; i < answer->scenario->strategy_count; i++)
         is_sharded |= naive_shards(&answer->scenario->strategies[i].settings.strategy) > 1;
@@ -469,7 +470,7 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     for (int i = 0; kind == BK_KIND_TIME && i < 21; i++) {
         double window_ns = windows_min[i] * (double)SIM_MINUTE;
         double full = window_ns / (lasts_ns * limit / (double)rows->busiest_rows), shards = 1;
-        for (; is_sharded && shards < 64 && shards < full;)
+        while (is_sharded && shards < 64 && (shards < full || shards < writes))
             shards *= 2;
         if (window_ns <= lasts_ns && 100 * full >= 1)
             add_rung(out, window_ns, shards);

@@ -436,9 +436,10 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
     result->first_over_ns = INT64_MAX;
     result->first_whole = INT64_MIN;
     if (strategy->settings.strategy.kind == BK_KIND_TIME)
-        result->first_whole = naive_window(&strategy->settings.strategy,
-                                           input->start_ns - scenario->workload.backfill_before_ns - 1) +
-                              1;
+        result->first_whole = (naive_window(&strategy->settings.strategy,
+                                            input->start_ns - scenario->workload.backfill_before_ns - 1) +
+                               1) *
+                              naive_shards(&strategy->settings.strategy);
     for (uint64_t i = 0; i < input->key_count; i++) {
         struct writer writer = {.scenario = scenario,
                                 .named = strategy,
