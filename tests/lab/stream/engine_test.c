@@ -226,10 +226,11 @@ static void test_engine_refuses_more_windows_than_a_key_can_keep(void **state)
     assert_false(lab_run(scenario, 1, NULL, &result, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     char wanted[240];
-    snprintf(wanted, sizeof wanted,
-             "engine-test.yaml:%d:5: with late rows or shards the lab keeps every window of a key, here up to "
-             "7200000 partitions; use a longer window, or leave out shards, late, resolution and backfill",
-             scenario->strategies[scenario->strategy_count - 1].line);
+    snprintf(
+        wanted, sizeof wanted,
+        "engine-test.yaml:%d:5: with late rows or shards the lab keeps every window of a key, here up to "
+        "7200000 partitions; use a longer window, or leave out shards, late, resolution and backfill",
+        scenario->strategies[scenario->strategy_count - 1].line);
     assert_string_equal(error.text, wanted);
     lab_scenario_destroy(scenario);
 }
