@@ -460,8 +460,9 @@ static uint64_t reach_of(struct model *model)
         fmin((double)workload->duration_ns, strategy->of.time.calendar == BK_CALENDAR_NONE
                                                 ? (double)strategy->of.time.window_ns
                                                 : 31.0 * (double)SIM_DAY);
-    const double bound = 1e-9 * length_ns * workload->rate_per_s * model->factor * peak_of(workload);
-    const double windows = fmax(1, 1e-9 * (double)workload->duration_ns);
+    const double parts = (double)lab_shards(strategy);
+    const double bound = 1e-9 * length_ns * workload->rate_per_s * model->factor * peak_of(workload) / parts;
+    const double windows = parts * fmax(1, 1e-9 * (double)workload->duration_ns);
     uint64_t low = 0, high = workload->key_count;
     while (low < high) { /* shares never ascend */
         const uint64_t key = low + (high - low) / 2;
@@ -507,6 +508,7 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
     const bool is_alike = !workload->has_bursts && workload->spike_count <= 64,
                has_spikes = workload->spike_count > 0;
     const uint64_t reach = reach_of(model);
+    const double parts = (double)lab_shards(&model->settings->strategy); /* each is Poisson, too */
     size_t known_count = 0;
     bool is_fine = true;
     steady.spike_count = 0;
@@ -527,8 +529,9 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
         }
         if (!is_fine)
             break;
-        const double scale = share / known[at].share;
-        if (poisson_tail(model, known[at].most * scale) * (double)known[at].count * keys_left < NEGLIGIBLE) {
+        const double scale = share / known[at].share / parts;
+        if (parts * poisson_tail(model, known[at].most * scale) * (double)known[at].count * keys_left <
+            NEGLIGIBLE) {
             if (is_alike && !has_spikes)
                 break;
             continue;
@@ -536,9 +539,9 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
         struct sum of_key = {0, 0}, of_later = {0, 0};
         add_windows(model, &known[at], scale, &of_key);
         if (has_spikes)
-            add_windows(model, &later, share / later.share, &of_later);
-        out->run += of_key.run;
-        out->later += has_spikes ? of_later.later : of_key.later;
+            add_windows(model, &later, share / later.share / parts, &of_later);
+        out->run += parts * of_key.run;
+        out->later += parts * (has_spikes ? of_later.later : of_key.later);
         /* Each key that bursts takes as long as those before it. */
         is_fine = model->work <= STRETCHES_MAX && out->run <= enough &&
                   (is_alike || key < KEYS_TRIED ||
