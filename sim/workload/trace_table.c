@@ -263,12 +263,14 @@ static bool has_word(const char *name, const char *const *words, size_t count)
 static void take_value(struct column *column, const char *pattern, const char *text, size_t size)
 {
     const bool is_first = column->values++ == 0;
-    const enum wl_trace_time kind = trace_time_kind(text, size);
+    const bool may_be_number = is_first || column->is_number, may_be_time = is_first || column->time > 0;
+    const enum wl_trace_time kind = may_be_number ? trace_time_kind(text, size) : WL_TIME_AUTO;
     const bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
     int64_t time_ns;
     bool has_zone;
-    const int time = pattern == NULL ? trace_time_likely(text, size)
-                                     : 3 * trace_time_match(pattern, text, size, &time_ns, &has_zone);
+    const int time = !may_be_time      ? 0
+                     : pattern != NULL ? 3 * trace_time_match(pattern, text, size, &time_ns, &has_zone)
+                                       : trace_time_likely(text, size);
     const bool is_date = time > 1 && size <= DATE_CHARACTERS && memchr(text, ':', size) == NULL;
     const uint32_t bit = trace_keys_hash(text, size) % DISTINCT_BITS;
     column->time = is_first || time < column->time ? time : column->time;
