@@ -60,3 +60,42 @@ def test_columns_that_do_not_fit_are_refused():
     assert caught.value.status == "BK_ERROR_NULL"
     with pytest.raises(BufferError):
         bk.Strategy.hash(8).route_batch(bk.KeyState(), ids=ids, out=memoryview(array.array("q", [0, 0])).toreadonly())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_data_frames_are_grouped_by_key(library):
+    frames, numpy = pytest.importorskip(library), pytest.importorskip("numpy")
+    draws = random.Random(7)
+    keys = [draws.choice("abc") for _ in range(300)]
+    times = numpy.array(sorted(draws.randrange(10**6) for _ in keys), dtype="datetime64[s]")
+    ids = [draws.getrandbits(31) for _ in keys]
+    frame = frames.DataFrame({"key": keys, "at": times.astype("datetime64[ms]"), "id": numpy.array(ids, dtype="int32")})
+    for strategy in (bk.Strategy.time(3_600_000_000_000), bk.Strategy.probabilistic(3, 4)):
+        states, alone = {"a": bk.KeyState()}, {}
+        buckets = strategy.route_batch(states, times_ns=frame["at"], ids=frame["id"], keys=frame["key"])
+        assert type(buckets) is type(frame["at"]) and buckets.name == "bucket"
+        for key, time, id_, bucket in zip(keys, times.astype("int64").tolist(), ids, buckets, strict=True):
+            row, state = bk.Row(time * 10**9, id=id_), alone.setdefault(key, bk.KeyState())
+            assert strategy.route(state, row).bucket == bucket
+            strategy.advance(state, row)
+        assert states == alone
+    if library == "pandas":
+        assert frame.groupby(["key", buckets]).size().sum() == 300
+        zoned = frame["at"].dt.tz_localize("Europe/Berlin")
+        shifted = bk.Strategy.time(10**9).route_batch(bk.KeyState(), times_ns=zoned)
+        assert (shifted.to_numpy() == times.astype("int64") - 3600).all()
+
+
+def test_columns_without_whole_times_or_numbers_are_refused():
+    numpy, strategy = pytest.importorskip("numpy"), bk.Strategy.time(1000)
+    for column, error, text in (
+            (numpy.array(["2026-01-01", "NaT"], dtype="datetime64[s]"), ValueError, "row 1 has no time"),
+            (numpy.array(["2500-01-01"], dtype="datetime64[s]"), OverflowError, "end in 2262"),
+            (numpy.array([5]).view("datetime64"), TypeError, "without a unit")):
+        with pytest.raises(error, match=text):
+            strategy.route_batch(bk.KeyState(), times_ns=column)
+    with pytest.raises(TypeError, match="dict from key"):
+        strategy.route_batch(bk.KeyState(), times_ns=numpy.array([1]), keys=["a"])
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="ids: a column of float64"):
+        bk.Strategy.hash(8).route_batch(bk.KeyState(), ids=pandas.Series([0.5]))

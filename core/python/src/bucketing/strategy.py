@@ -8,11 +8,6 @@ from ._core import ffi, lib
 from ._structs import check, new, read
 from .enums import Calendar, Kind, Scope
 
-if typing.TYPE_CHECKING:
-    import numpy
-    import numpy.typing
-
-Out = typing.TypeVar("Out")
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 UINT64_MAX = (1 << 64) - 1
 
@@ -178,30 +173,38 @@ class Strategy:
         take_state(state, changed)
         return read(Effect, effect)
 
-    @typing.overload
-    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
-                    bytes: Any = None, out: None = None) -> "numpy.typing.NDArray[numpy.int64]": ...
-
-    @typing.overload
-    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
-                    bytes: Any = None, out: Out) -> Out: ...
-
-    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
-                    bytes: Any = None, out: Any = None) -> Any:
+    def route_batch(self, state: KeyState | dict[Any, KeyState], *, times_ns: Any = None, sequences: Any = None,
+                    ids: Any = None, bytes: Any = None, keys: Any = None, out: Any = None) -> Any:
         """Returns the bucket of each row of one key, like route() and advance() row by row; changes the state.
 
         Columns are NumPy arrays of 64-bit integers, or other objects with the buffer protocol (array.array,
-        memoryview); they are not copied. Negative ids are read as unsigned, as in Cassandra's bigint. out: receives
-        the buckets; None: a new NumPy array. Other Python threads can run during the call."""
+        memoryview); they are not copied. Columns of pandas and Polars may have other integers; times may be
+        datetime64 of any unit. Negative ids are read as unsigned, as in Cassandra's bigint.
+        keys: the key of each row, in any order; state: then a dict from key to KeyState, which gets those that are
+        missing. out: receives the buckets; None: a new array, or a series like the columns, for a groupby. Other
+        Python threads can run during the call."""
         columns = {"times_ns": times_ns, "sequences": sequences, "ids": ids, "bytes": bytes}
-        views = {name: _column(name, column) for name, column in columns.items() if column is not None}
-        lengths = {len(view) for view in views.values()} | ({len(out)} if out is not None else set())
-        if len(lengths) != 1:
+        given = {name: column for name, column in columns.items() if column is not None}
+        views = {name: _column(name, column) for name, column in given.items()}
+        sized = [*views.values(), *(column for column in (keys, out) if column is not None)]
+        if len({len(column) for column in sized}) != 1:
             raise ValueError("columns need one length")
-        count = lengths.pop()
+        count, frame = len(sized[0]), next((column for column in given.values() if hasattr(column, "to_numpy")), None)
         if out is None:
             import numpy
             out = numpy.empty(count, dtype=numpy.int64)
+        if keys is not None:
+            self._route_keys(state, views, keys, out)
+        elif isinstance(state, KeyState):
+            self._route_key(state, views, count, out)
+        else:
+            raise TypeError("state: a KeyState, or with keys= a dict of them")
+        if frame is None or sized[-1] is out:
+            return out
+        series = type(frame)
+        return series(out, index=frame.index, name="bucket") if hasattr(frame, "index") else series("bucket", out)
+
+    def _route_key(self, state: KeyState, views: dict[str, Any], count: int, out: Any) -> None:
         rows, kept, changed = ffi.new("struct bk_rows *"), [], new("bk_key_state", state)
         for name, view in views.items():
             kept.append(ffi.from_buffer(view))
@@ -209,14 +212,53 @@ class Strategy:
         buckets = ffi.from_buffer(_column("out", out), require_writable=True)
         check(lib.bk_route_batch(self._c, changed, rows, count, ffi.cast("int64_t *", buckets)))
         take_state(state, changed)
-        return out
+
+    def _route_keys(self, states: Any, views: dict[str, Any], keys: Any, out: Any) -> None:
+        import numpy
+        if not isinstance(states, dict):
+            raise TypeError("state: a dict from key to KeyState, as keys= is given")
+        numbers: dict[Any, int] = {}
+        codes = numpy.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=numpy.int64)
+        order = numpy.argsort(codes, kind="stable")  # a key's rows stay in their order
+        ends = numpy.cumsum(numpy.bincount(codes, minlength=len(numbers)))
+        sorted_views = {name: numpy.asarray(view)[order] for name, view in views.items()}
+        buckets = numpy.empty(len(codes), dtype=numpy.int64)
+        begin = 0
+        for key, end in zip(numbers, ends.tolist(), strict=True):
+            part = {name: _column(name, column[begin:end]) for name, column in sorted_views.items()}
+            self._route_key(states.setdefault(key, KeyState()), part, end - begin, buckets[begin:end])
+            begin = end
+        numpy.asarray(_column("out", out))[order] = buckets
 
 
 def _column(name: str, column: Any) -> memoryview:
+    if hasattr(column, "to_numpy") or (hasattr(column, "dtype") and column.dtype.kind == "M"):
+        column = _of_frame(name, column)
     view = memoryview(column)
     if view.ndim != 1 or not view.contiguous or view.itemsize != 8 or view.format not in ("l", "L", "q", "Q"):
         raise TypeError(f"{name}: not a contiguous column of 64-bit integers")
     return view
+
+
+def _of_frame(name: str, column: Any) -> Any:
+    """A column of pandas or Polars, or of datetime64, as 64-bit integers; times as nanoseconds."""
+    import numpy
+    is_zoned = hasattr(column, "to_numpy") and getattr(column.dtype, "tz", None) is not None
+    values = column.to_numpy(dtype="datetime64[ns]") if is_zoned else \
+        column.to_numpy() if hasattr(column, "to_numpy") else column
+    if values.dtype.kind == "M" and name == "times_ns":
+        if numpy.datetime_data(values.dtype)[0] == "generic":
+            raise TypeError(f"{name}: datetime64 without a unit; write datetime64[ns]")
+        ns = values.astype("datetime64[ns]")
+        if numpy.isnat(values).any():
+            raise ValueError(f"{name}: row {int(numpy.argmax(numpy.isnat(values)))} has no time (NaT)")
+        if (ns.astype(values.dtype) != values).any():
+            raise OverflowError(f"{name}: a time that does not fit into nanoseconds, which end in 2262")
+        return numpy.ascontiguousarray(ns.view(numpy.int64))
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"{name}: a column of {column.dtype}, not of integers" +
+                        (" or datetime64" if name == "times_ns" else ""))
+    return numpy.ascontiguousarray(values, dtype=numpy.uint64 if values.dtype.kind == "u" else numpy.int64)
 
 
 def take_state(state: KeyState, changed: Any) -> None:
