@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "explore/explore.h"
-#include "lab/heard.h"
+#include "lab/cluster_engine.h"
 #include "lab/setting.h"
 
 bool explore_find_protocol(const char *name, const char *counter, struct explore_config *config)

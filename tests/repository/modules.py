@@ -21,8 +21,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
 # A subfolder -> the headers of its module that it may include in addition to its own.
 VIEWS = {
-    "sim/lab/cluster/oracles":
-        {"cluster_run.h", "cluster_view.h", "events.h", "history.h", "idgen.h", "cluster_rows.h"},
+    "sim/lab/cluster/oracles": {"cluster_run.h", "cluster_view.h", "events.h", "history.h", "idgen.h"},
 }
 
 

@@ -10,7 +10,6 @@
 
 #include "bucketing/private/lab.h"
 #include "cluster_agents.h"
-#include "cluster_loop.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "events.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_loop.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "events.h"

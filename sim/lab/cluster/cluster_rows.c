@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of the cluster engine: those of a synthetic workload are drawn when they are needed. A trace is
  * loaded completely, key by key, because rows of all keys must come in the order of their times. */
-#include "lab/cluster_rows.h"
+#include "lab/cluster_engine.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "draw.h"
-#include "lab/cluster_rows.h"
+#include "lab/cluster_engine.h"
 #include "lab/fields.h"
 #include "lab/fuzz.h"
 #include "lab/quantity.h"

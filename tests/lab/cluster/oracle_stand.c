@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A test stand for the oracles. */
 #include "oracle_stand.h"
-#include "cluster_loop.h"
+#include "cluster_run.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "oracles.h"

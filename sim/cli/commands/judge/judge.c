@@ -8,8 +8,8 @@
 
 #include "cli/result.h"
 #include "cli/run.h"
+#include "lab/cluster_engine.h"
 #include "lab/fuzz.h"
-#include "lab/judge.h"
 #include "lab/oracle.h"
 
 static const struct cli_option options[] = {{"tables", "FILE",

@@ -14,7 +14,7 @@
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "lab/heard.h"
+#include "lab/cluster_engine.h"
 #include "oracles.h"
 
 #define LINE_SIZE 512

@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster_loop.h"
+#include "cluster_run.h"
 #include "cluster_view.h"
 #include "history.h"
 #include "kernel/file.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "lab/judge.h"
+#include "lab/cluster_engine.h"
 #include "oracles.h"
 
 #define LINE_MOST  65536 /* bytes */
