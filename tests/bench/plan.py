@@ -29,14 +29,17 @@ KEYS, RATE, EXPONENT = 40_000, 1200, 0.8
 SPIKE = (20, 2, 15)  # day, days, factor
 LIMIT, ROWS, BITS, THRESHOLD, BUCKETS = 100_000, 40_000, 9, 80, 16
 AT_ONCE = 500  # keys
+# Settings with which rows are drawn one by one.
+EXACT = {"plain": [], "row.ttl: 3d": ["row.ttl=3d"], "10 % deleted": ["deletes.share=10%", "deletes.after=1h"],
+         "5 % late": ["arrivals.late.share=5%", "arrivals.late.by=10m"]}
 STRATEGIES = ["unbucketed", "count", "probabilistic", "hash", "day", "hour"]
 READS = {"none": "{}",
          "latest": "{latest: {rows: 100, rate: 20/s}}",
          "range": "{range: {span: 1d, age: 1d, rate: 1/s}}"}
 
 
-def run(program, args, label=None, reads=None):
-    """Returns the metrics of each strategy, processor seconds and MiB of a run with these reads."""
+def run(program, args, label=None, reads=None, more=()):
+    """Returns the metrics of each strategy, processor seconds and MiB of a run with these reads and settings."""
     text = (HERE / "plan.yaml").read_text(encoding="utf-8")
     if label is not None:
         text = re.sub(r"^  - (?!.*\b" + label + r"\b).*\n", "", text, flags=re.M)
@@ -44,15 +47,31 @@ def run(program, args, label=None, reads=None):
         chosen = "" if reads == "none" else f"reads: {READS[reads]}\n"
         text = re.sub(r"^reads:\n(  .*\n)+", chosen, text, flags=re.M)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([program, "run", "/dev/stdin", "--json", "--no-store", "--quiet", "--jobs", "1",
+    done = subprocess.run([program, "run", "/dev/stdin", "--json", "--no-store", "--no-charts", "--quiet", "--jobs", "1",
                            "--set", f"duration={args.days}d", "--set", f"keys.count={args.keys}",
-                           "--set", f"arrivals.rate={RATE * args.keys / KEYS}/s"],
+                           "--set", f"arrivals.rate={RATE * args.keys / KEYS}/s",
+                           *(word for setting in more for word in ("--set", setting))],
                           input=text, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"plan: bucketlab failed: {done.stderr[-500:]}")
     metrics = {one["label"]: one["metrics"] for one in json.loads(done.stdout)["strategies"]}
     return metrics, after.ru_utime - before.ru_utime, after.ru_maxrss / 1024
+
+
+def exact_rows(args):
+    """A table of rows that are drawn one by one, for a hundredth of the keys: ns for each, and times as plain."""
+    few = argparse.Namespace(days=args.days, keys=max(args.keys // 100, 4))
+    rows = ["\n| rows drawn one by one, six strategies | no reads | latest | range |", "|---|--:|--:|--:|"]
+    plain = {}
+    for name, settings in EXACT.items():
+        cells = []
+        for reads in READS if name in ("plain", "row.ttl: 3d") else ["none"]:
+            metrics, seconds, _ = run(args.bucketlab, few, None, reads, ["engine=exact", *settings])
+            each = seconds * 1e9 / metrics["unbucketed"]["writes.rows"]
+            cells.append(f"{each:.0f} ns, {each / plain.setdefault(reads, each):.1f} times")
+        rows.append(f"| {name} | " + " | ".join(cells + ["does not apply"] * (3 - len(cells))) + " |")
+    return rows
 
 
 def figures_of(sizes, closed):
@@ -127,6 +146,7 @@ def main():
     numpy_s = time.process_time() - begin
     rows.append(f"\nAll six with both reads: {seconds:.1f} s, {mib:.0f} MiB at most; sizes alone by NumPy "
                 f"{numpy.__version__}: {numpy_s:.1f} s.")
+    rows += exact_rows(args)
     print("\n".join(rows))
     faults = compare(metrics, sums)
     print("\n".join(faults), file=sys.stderr)

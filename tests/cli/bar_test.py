@@ -16,12 +16,13 @@ from terminal import Terminal  # noqa: E402
 FACTOR = 1000
 # Frames come every 0.2 ms, the first after 0.4 ms. All that is shown here takes ten times as long or more.
 LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: 60d")
+ADVICE = "bucketlab: more than a minute is left, mostly for "
 FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
 
 def frames(text):
     """Every line that was drawn over the one before; the empty line that erases the bar is the last."""
-    return FRAME.findall(text)
+    return [line for line in FRAME.findall(text) if not line.startswith(ADVICE)]
 
 
 def left_on_screen(text):
@@ -38,7 +39,7 @@ def left_on_screen(text):
                 shown += part
         screen.append(shown)
     # A warning is wrapped, and its further lines are indented.
-    return re.sub(r"(?m)^warning: .*(\n  .*)*\n?", "", "\n".join(screen)).strip()
+    return re.sub(rf"(?m)^(warning: .*(\n  .*)*|{ADVICE}.*)\n?", "", "\n".join(screen)).strip()
 
 
 class BarTest(ProgramTest):
@@ -64,7 +65,7 @@ class BarTest(ProgramTest):
         drawn = frames(text)
         self.assertEqual((code, drawn[-1]), (0, ""))
         for line in drawn[:-1]:
-            self.assertRegex(line, r"\Along \[#*\.*\] +\d+ %(, [0-9:]+ left)?, [0-9.kM]+ rows/s\Z")
+            self.assertRegex(line, r"\Along \[#*\.*\] +\d+ %(, [0-9:]+ left)?, [0-9.kM]+ rows/s, mostly hashed ids of hash\Z")
             self.assertNotIn(" 0:00 left", line)
         self.assertEqual(left_on_screen(text), "")
         self.assertNotIn("\r", out)
@@ -115,11 +116,11 @@ class BarTest(ProgramTest):
                                 "strategies: [unbucketed: {}, probabilistic: {bits: 4, threshold: 40}]\n")
         one = r"(\[[#.]+\] +\d+ %)?(, [0-9:]+ left)?, <?[0-9.kM]+ "
         for words, first, unit in [
-                (["run", "long.yaml", "--no-charts"], "long", "rows/s"),
-                (["replay", "1"], "long", "rows/s"),
+                (["run", "long.yaml", "--no-charts"], "long", "rows/s, mostly hashed ids of hash"),
+                (["replay", "1"], "long", "rows/s, mostly hashed ids of hash"),
                 (["sweep", "sweep.yaml"], "small", "runs/s"),
                 (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
-                 "rows/s"),
+                 "rows/s(, mostly hashed ids of hash)?"),
                 (["tune", "tune.yaml", "--no-charts"], "sensors", r"(runs|rows)/s(, best so far \S+)?"),
                 (["fuzz", "--seeds", "1..100"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
@@ -163,14 +164,17 @@ class BarTest(ProgramTest):
         process = self.start("run", "long.yaml", "--no-charts", "--set", "duration=6000d", environment=self.hasty())
         lines = (line.decode() for line in process.stderr if not line.startswith(b"warning: "))
         first = next(lines)
-        while "left" not in first:  # on a busy machine the run may not have begun yet
-            self.assertEqual(first, "long   0 %, 0 rows/s\n")
+        while not first.startswith(ADVICE):  # on a busy machine the run may not have begun yet
+            self.assertRegex(first, r"\Along +\d+ %.* rows/s, mostly hashed ids of hash\n\Z")
             first = next(lines)
+        self.assertEqual(first, ADVICE + "hashed ids of hash: a shorter duration has fewer, and smaller partitions of "
+                         "this strategy\n")
+        first = next(lines)
         second = next(lines)
         process.terminate()
         process.communicate()
         for line in (first, second):
-            self.assertRegex(line, r"\Along +\d+ %, \d+:\d\d(:\d\d)? left, [0-9.kM]+ rows/s\n\Z")
+            self.assertRegex(line, r"\Along +\d+ %, \d+:\d\d(:\d\d)? left, [0-9.kM]+ rows/s, mostly hashed ids of hash\n\Z")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ int64_t cli_passed_ms(int64_t begin_ms)
 #define FIRST_BAR_MS    400
 #define FIRST_LEFT_MS   1000 /* no estimate before this time */
 #define LINE_MS         10000
+#define SLOW_MS         60000 /* with more time left, it is said what takes it */
 #define SAMPLE_MS       500
 #define PULL_MS         3000 /* time constant with which the number shown approaches the estimate */
 #define STEPS_LEAST     4    /* fewest steps of `done` within the samples; otherwise the whole time is used */
@@ -94,6 +95,14 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
         restart(display);
     display->recalled = recalled;
     display->best = atomic_load_explicit(&progress->best, memory_order_acquire);
+    if (display->slow != NULL && !display->is_advised && display->left_ms > SLOW_MS) {
+        fputs(display->is_terminal ? "\r" : "", stderr);
+        snprintf(line, sizeof line, "bucketlab: more than a minute is left, mostly for %s: %s",
+                 display->slow->name, display->slow->advice);
+        cli_print_text(stderr, line);
+        fputs(display->is_terminal ? "\033[K\n" : "\n", stderr);
+        display->is_advised = true;
+    }
     if (elapsed_ms < display->next_ms)
         return;
     cli_progress_line(display, display->is_terminal ? cli_terminal_columns(stderr) : 0, line);
@@ -232,6 +241,8 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
         char label[4 * NAME_CELLS + 1];
         cut_name(display->best, NAME_CELLS, label);
         snprintf(best, sizeof best, ", best so far %s", label);
+    } else if (display->slow != NULL) {
+        snprintf(best, sizeof best, ", mostly %s", display->slow->name);
     }
     /* On a narrow terminal, parts are dropped in this order: the bar is shortened, then the rate, the bar and
      * the time are removed. */
@@ -467,6 +478,7 @@ bool cli_attend(const struct cli_args *args, const struct cli_task *task, int64_
     cli_hold(args);
     cli_progress_init(&watch.display, task->name, args->is_quiet);
     watch.display.unit = task->unit;
+    watch.display.slow = task->slow.name[0] == '\0' ? NULL : &task->slow;
     pthread_t thread;
     if (sim_thread_start(&thread, watch_run, &watch) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot start a thread; end other programs first");
@@ -499,13 +511,14 @@ static bool run_scenario(void *context, struct lab_progress *progress, struct si
 
 bool cli_execute(const struct cli_args *args, struct cli_execution *execution, struct sim_error *error)
 {
-    const struct cli_task task = {.name = execution->scenario->name,
-                                  .unit = "rows/s",
-                                  .run = run_scenario,
-                                  .context = execution,
-                                  .listener = execution->listener,
-                                  .partial = execution->partial};
+    struct cli_task task = {.name = execution->scenario->name,
+                            .unit = "rows/s",
+                            .run = run_scenario,
+                            .context = execution,
+                            .listener = execution->listener,
+                            .partial = execution->partial};
     const int caught_before = args->signals->caught;
+    lab_slow_part(execution->scenario, &task.slow);
     bool is_fine = cli_attend(args, &task, &execution->elapsed_ms, error);
     if (args->signals->caught == caught_before)
         return is_fine;

@@ -2,6 +2,7 @@
 /* Checks that the sections of a scenario go together, chooses its engine, and checks what the engines require
  * of it. In: a scenario whose sections were read. Out: the engine, or an error. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -393,6 +394,73 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
 bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows)
 {
     return rows >= THINNED_SEGMENT_ROWS * wl_segments(&scenario->workload);
+}
+
+/* Measured: nanoseconds of a row that is drawn, also under one more strategy, of one whose id is hashed, of a
+ * partition, an increment, and a read that is drawn. */
+#define ROW_NS       4.0
+#define HASHED_NS    11.0
+#define PARTITION_NS 200.0
+#define INCREMENT_NS 20.0
+#define READ_NS      200.0
+
+static double strategy_ns(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
+                          double rows)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    const struct bk_row row = {.time_ns = workload->start_ns};
+    struct bk_placement route;
+    if (strategy->kind == BK_KIND_HASH)
+        return scenario->engine == LAB_ENGINE_THINNED ? 0 : rows * HASHED_NS;
+    if (strategy->kind == BK_KIND_COUNT)
+        return rows / (double)strategy->of.count.rows * PARTITION_NS;
+    if (strategy->kind == BK_KIND_PROBABILISTIC && strategy->of.probabilistic.chance_denominator == 0)
+        return rows / (double)(UINT64_C(1) << strategy->of.probabilistic.bits) * INCREMENT_NS;
+    if (strategy->kind == BK_KIND_WEIGHTED)
+        return rows * fmin(1, sim_size_mean(&workload->row_bytes) / (double)strategy->of.weighted.bytes) *
+               INCREMENT_NS;
+    if (strategy->kind != BK_KIND_TIME || bk_route(strategy, NULL, &row, &route) != BK_OK)
+        return 0;
+    const double windows = (double)workload->duration_ns / ((double)route.until_ns - (double)route.from_ns);
+    return fmin(windows * (double)workload->key_count, rows) * PARTITION_NS;
+}
+
+void lab_slow_part(const struct lab_scenario *scenario, struct lab_slow_part *out)
+{
+    static const char *const parts[BK_KINDS] = {[BK_KIND_COUNT] = "partitions",
+                                                [BK_KIND_PROBABILISTIC] = "increments",
+                                                [BK_KIND_WEIGHTED] = "increments",
+                                                [BK_KIND_TIME] = "windows",
+                                                [BK_KIND_HASH] = "hashed ids"};
+    static const char *const advice[BK_KINDS] = {
+        [BK_KIND_COUNT] = "a higher number of rows makes fewer and larger ones",
+        [BK_KIND_PROBABILISTIC] = "more bits make fewer, and partitions that vary more",
+        [BK_KIND_WEIGHTED] = "a larger unit makes fewer, and partitions that vary more",
+        [BK_KIND_TIME] = "longer windows are fewer and larger",
+        [BK_KIND_HASH] = "a shorter duration has fewer, and smaller partitions of this strategy"};
+    const double seconds = (double)scenario->workload.duration_ns * 1e-9,
+                 rows = scenario->workload.rate_per_s * seconds;
+    double most = scenario->engine == LAB_ENGINE_THINNED ? 0 : ROW_NS * rows, reads = 0;
+    *out = (struct lab_slow_part){"", "a shorter duration has fewer, and fewer partitions of the same sizes"};
+    if (scenario->trace_path != NULL || scenario->engine == LAB_ENGINE_CLUSTER)
+        return;
+    if (most > 0)
+        snprintf(out->name, sizeof out->name, "rows");
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct bk_strategy *strategy = &scenario->strategies[i].settings.strategy;
+        const double ns = strategy_ns(scenario, strategy, rows);
+        if (ns <= most)
+            continue;
+        most = ns;
+        snprintf(out->name, sizeof out->name, "%s of %.60s", parts[strategy->kind],
+                 scenario->strategies[i].label);
+        out->advice = advice[strategy->kind];
+    }
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        reads +=
+            scenario->reads.kinds[kind].rate_per_s * seconds * READ_NS * (double)scenario->strategy_count;
+    if (!scenario->reads.are_expected && reads > most)
+        *out = (struct lab_slow_part){"reads", "with a lower rate of reads, their figures vary more"};
 }
 
 /* Whether what these reads query follows from a key's partitions, without its rows. */

@@ -54,9 +54,10 @@ struct cli_partial;
 
 /* A task of any kind that takes some time. */
 struct cli_task {
-    const char *name; /* name before the bar */
-    const char *unit; /* unit of the rate of `rows`: "rows/s", "runs/s" */
-    const char *lost; /* "nothing was judged": what a signal means, if cli_attend() must fail then */
+    const char *name;          /* name before the bar */
+    const char *unit;          /* unit of the rate of `rows`: "rows/s", "runs/s" */
+    struct lab_slow_part slow; /* empty: not known */
+    const char *lost;          /* "nothing was judged": what a signal means, if cli_attend() must fail then */
     /* Called once, on the caller's thread. It must end soon after `progress->stop` is set. */
     bool (*run)(void *context, struct lab_progress *progress, struct sim_error *error);
     /* Called before progress is shown, on another thread while run() runs, to sum up into `progress` what
@@ -149,11 +150,12 @@ struct cli_progress_sample {
 struct cli_progress {
     const char *name;
     const char *unit; /* unit of the rate: "rows/s" */
-    bool is_quiet, is_terminal, is_shown;
-    int64_t next_ms;  /* when the next line is due */
-    uint64_t total;   /* 0: not known */
-    const char *best; /* the best strategy tried so far; NULL: none */
-    int64_t step_ms;  /* when `done` last grew */
+    bool is_quiet, is_terminal, is_shown, is_advised;
+    int64_t next_ms;                  /* when the next line is due */
+    uint64_t total;                   /* 0: not known */
+    const char *best;                 /* the best strategy tried so far; NULL: none */
+    const struct lab_slow_part *slow; /* what takes the most time; NULL: not known */
+    int64_t step_ms;                  /* when `done` last grew */
     struct cli_progress_sample now;
     struct cli_progress_sample beginning;                     /* of the work that the rate is of */
     uint64_t recalled;                                        /* of the progress, so far */

@@ -533,6 +533,13 @@ bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows);
 /* The reason why the scenario cannot be thinned, for example "row.bytes differ from row to row"; NULL when it
  * can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
+/* What takes the most time of a run of the stream engine, "windows of hour", by rough measures; and which
+ * setting makes it shorter, with what that does to the answer. Without a name: not known. */
+struct lab_slow_part {
+    char name[96];
+    const char *advice;
+};
+void lab_slow_part(const struct lab_scenario *scenario, struct lab_slow_part *out);
 /* Whether the stream engine can compute the expected counts of reads instead of drawing reads
  * (lab_reads.are_expected): rows arrive in order and do not expire, settings do not change, and no reader
  * remembers empty windows or stops early. */
