@@ -295,5 +295,8 @@ uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, u
     uint64_t header = cost->partition + (cost->partitions_by_key ? key_size : 0);
     if (rows == 0)
         return header;
-    return header + cass_vint_size(header - 1) - cass_vint_size(bytes / rows);
+    uint32_t last = 1; /* cass_vint_size(bytes / rows), without a division */
+    while (last < 9 && bytes >> 7 * last >= rows)
+        last++;
+    return header + cass_vint_size(header - 1) - last;
 }
