@@ -28,6 +28,7 @@ PAGE = ROOT / "docs/performance.md"
 KEYS, RATE, EXPONENT = 40_000, 1200, 0.8
 SPIKE = (20, 2, 15)  # day, days, factor
 LIMIT, ROWS, BITS, THRESHOLD, BUCKETS = 100_000, 40_000, 9, 80, 16
+RATES = {"latest": 20, "range": 1}  # of reads, per second
 AT_ONCE = 500  # keys
 # Settings with which rows are drawn one by one.
 EXACT = {"plain": [], "row.ttl: 3d": ["row.ttl=3d"], "10 % deleted": ["deletes.share=10%", "deletes.after=1h"],
@@ -47,7 +48,8 @@ def run(program, args, label=None, reads=None, more=()):
         chosen = "" if reads == "none" else f"reads: {READS[reads]}\n"
         text = re.sub(r"^reads:\n(  .*\n)+", chosen, text, flags=re.M)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([program, "run", "/dev/stdin", "--json", "--no-store", "--no-charts", "--quiet", "--jobs", "1",
+    done = subprocess.run([program, "run", "/dev/stdin", "--json", "--no-store", "--quiet", "--jobs", "1",
+                           "--no-charts",
                            "--set", f"duration={args.days}d", "--set", f"keys.count={args.keys}",
                            "--set", f"arrivals.rate={RATE * args.keys / KEYS}/s",
                            *(word for setting in more for word in ("--set", setting))],
@@ -67,7 +69,8 @@ def exact_rows(args):
     for name, settings in EXACT.items():
         cells = []
         for reads in READS if name in ("plain", "row.ttl: 3d") else ["none"]:
-            metrics, seconds, _ = run(args.bucketlab, few, None, reads, ["engine=exact", *settings])
+            rates = [f"reads.{reads}.rate={RATES[reads] * few.keys / KEYS}/s"] if reads in RATES else []
+            metrics, seconds, _ = run(args.bucketlab, few, None, reads, ["engine=exact", *settings, *rates])
             each = seconds * 1e9 / metrics["unbucketed"]["writes.rows"]
             cells.append(f"{each:.0f} ns, {each / plain.setdefault(reads, each):.1f} times")
         rows.append(f"| {name} | " + " | ".join(cells + ["does not apply"] * (3 - len(cells))) + " |")

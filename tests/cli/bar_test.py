@@ -16,6 +16,7 @@ from terminal import Terminal  # noqa: E402
 FACTOR = 1000
 # Frames come every 0.2 ms, the first after 0.4 ms. All that is shown here takes ten times as long or more.
 LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: 60d")
+PART = ", mostly hashed ids of hash"
 ADVICE = "bucketlab: more than a minute is left, mostly for "
 FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
@@ -65,7 +66,7 @@ class BarTest(ProgramTest):
         drawn = frames(text)
         self.assertEqual((code, drawn[-1]), (0, ""))
         for line in drawn[:-1]:
-            self.assertRegex(line, r"\Along \[#*\.*\] +\d+ %(, [0-9:]+ left)?, [0-9.kM]+ rows/s, mostly hashed ids of hash\Z")
+            self.assertRegex(line, rf"\Along \[#*\.*\] +\d+ %(, [0-9:]+ left)?, [0-9.kM]+ rows/s{PART}\Z")
             self.assertNotIn(" 0:00 left", line)
         self.assertEqual(left_on_screen(text), "")
         self.assertNotIn("\r", out)
@@ -116,11 +117,11 @@ class BarTest(ProgramTest):
                                 "strategies: [unbucketed: {}, probabilistic: {bits: 4, threshold: 40}]\n")
         one = r"(\[[#.]+\] +\d+ %)?(, [0-9:]+ left)?, <?[0-9.kM]+ "
         for words, first, unit in [
-                (["run", "long.yaml", "--no-charts"], "long", "rows/s, mostly hashed ids of hash"),
-                (["replay", "1"], "long", "rows/s, mostly hashed ids of hash"),
+                (["run", "long.yaml", "--no-charts"], "long", f"rows/s{PART}"),
+                (["replay", "1"], "long", f"rows/s{PART}"),
                 (["sweep", "sweep.yaml"], "small", "runs/s"),
                 (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
-                 "rows/s(, mostly hashed ids of hash)?"),
+                 f"rows/s({PART})?"),
                 (["tune", "tune.yaml", "--no-charts"], "sensors", r"(runs|rows)/s(, best so far \S+)?"),
                 (["fuzz", "--seeds", "1..100"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
@@ -165,7 +166,7 @@ class BarTest(ProgramTest):
         lines = (line.decode() for line in process.stderr if not line.startswith(b"warning: "))
         first = next(lines)
         while not first.startswith(ADVICE):  # on a busy machine the run may not have begun yet
-            self.assertRegex(first, r"\Along +\d+ %.* rows/s, mostly hashed ids of hash\n\Z")
+            self.assertRegex(first, rf"\Along +\d+ %.* rows/s{PART}\n\Z")
             first = next(lines)
         self.assertEqual(first, ADVICE + "hashed ids of hash: a shorter duration has fewer, and smaller partitions of "
                          "this strategy\n")
@@ -174,7 +175,7 @@ class BarTest(ProgramTest):
         process.terminate()
         process.communicate()
         for line in (first, second):
-            self.assertRegex(line, r"\Along +\d+ %, \d+:\d\d(:\d\d)? left, [0-9.kM]+ rows/s, mostly hashed ids of hash\n\Z")
+            self.assertRegex(line, rf"\Along +\d+ %, \d+:\d\d(:\d\d)? left, [0-9.kM]+ rows/s{PART}\n\Z")
 
 
 if __name__ == "__main__":
