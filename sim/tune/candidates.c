@@ -148,7 +148,7 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
                                  (double)settings->strategy.of.probabilistic.threshold);
     else if (kind == BK_KIND_WEIGHTED)
         entrant->cv_known = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
-    tune_know(contest, settings, 1, &entrant->known);
+    entrant->known.expected_share = (double)NAN;
 }
 
 /* Adds a candidate. Settings that the engine cannot simulate are left out. */
@@ -366,9 +366,10 @@ static double parts_for_writes(const struct tune_contest *contest)
 {
     const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
     const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
-    struct lab_facts known;
-    tune_know(contest, &unbucketed, 1, &known);
-    return rate > 0 && known.rates[LAB_RATE_WRITES].is_known ? known.rates[LAB_RATE_WRITES].peak / rate : 1;
+    struct lab_facts known = {.partitions = 0};
+    if (rate > 0)
+        tune_know(contest, &unbucketed, 1, contest->scenario->seed, &known);
+    return known.rates[LAB_RATE_WRITES].is_known ? known.rates[LAB_RATE_WRITES].peak / rate : 1;
 }
 
 static bool has_shards(const struct tune_contest *contest)

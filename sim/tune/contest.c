@@ -12,7 +12,7 @@
 #include "lab/team.h"
 #include "tune/expected.h"
 
-/* Where a run draws the rows for all settings, a few more of each kind cost little. */
+/* A trace is read again by each round, which costs more than a few more settings of each kind. */
 #define TOGETHER 3
 
 const char *tune_status_name(enum tune_status status)
@@ -155,37 +155,38 @@ unsigned tune_group_of(const struct tune_entrant *entrant)
            (entrant->requirements >> LAB_REQUIRES_SEQUENCE & 1);
 }
 
+/* Where bursts and spikes strike a key at other times with other seeds, windows and partitions without end
+ * have another distribution with each seed that is needed. */
+static uint32_t asks(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct wl_workload *workload = &contest->scenario->workload;
+    const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
+    const bool differs = (workload->has_bursts || workload->spike_count > 0) &&
+                         (kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED);
+    return differs ? entrant->needs : 1;
+}
+
 static bool is_shared(const struct tune_contest *contest)
 {
     return contest->scenario->engine != LAB_ENGINE_CLUSTER;
 }
 
-/* Whether bursts and spikes strike a key at other times with other seeds. A distribution given the rates of
- * one seed tells nothing of the others. */
-static bool differs_by_seed(const struct tune_contest *contest, const struct lab_settings *settings)
-{
-    const struct wl_workload *workload = &contest->scenario->workload;
-    const enum bk_kind kind = settings->strategy.kind;
-    return (workload->has_bursts || workload->spike_count > 0) && contest->terms.seeds > 1 &&
-           (kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED);
-}
-
 /* A margin is judged as a run with the scenario's seed would be. */
 void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
-               struct lab_facts *out)
+               uint64_t seed, struct lab_facts *out)
 {
+    struct lab_scenario scenario = *contest->scenario;
     const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
-    const struct tune_prospect prospect = {contest->scenario,
+    const struct tune_prospect prospect = {&scenario,
                                            factor,
                                            rows,
                                            keys,
                                            true,
                                            (double)contest->rows.lasts_ns / (double)SIM_SECOND,
                                            (double)contest->rows.busiest_rows * factor};
-    *out = (struct lab_facts){
-        .expected_most = (double)INFINITY, .expected_share = (double)NAN, .partitions = (uint64_t)ceil(rows)};
-    if (factor != 1 || !differs_by_seed(contest, settings))
-        tune_expected_of(&prospect, settings, out);
+    scenario.seed = scenario.workload.seed = seed;
+    *out = (struct lab_facts){.expected_share = (double)NAN, .partitions = (uint64_t)ceil(rows)};
+    tune_expected_of(&prospect, settings, out);
     tune_rates_of(&prospect, settings, out->rates);
 }
 
@@ -288,10 +289,27 @@ static void judge(const struct tune_contest *contest, struct tune_entrant *entra
                       : within == LAB_WITHIN ? TUNE_WITHIN
                                              : TUNE_NOT_JUDGED;
     const bool is_decided =
-        within == LAB_WITHIN && entrant->seeds > 0 &&
+        within == LAB_WITHIN && entrant->seeds > 0 && entrant->asked >= asks(contest, entrant) &&
         (entrant->judgment.by == LAB_BY_DISTRIBUTION || entrant->judgment.by == LAB_BY_CERTAINTY);
     if (is_decided && !has_more_demands(contest))
         entrant->needs = entrant->seeds;
+}
+
+/* Asks the distribution of a setting, as far as it was not, with the rates of this many seeds, until it
+ * excludes the setting. */
+static void ask(const struct tune_contest *contest, struct tune_entrant *entrant, uint32_t seeds)
+{
+    const uint32_t last = seeds < asks(contest, entrant) ? seeds : asks(contest, entrant);
+    for (; entrant->asked < last && entrant->status != TUNE_EXCEEDS; entrant->asked++) {
+        const struct lab_facts before = entrant->known;
+        tune_know(contest, &entrant->strategy.settings, 1, contest->scenario->seed + entrant->asked,
+                  &entrant->known);
+        if (entrant->asked > 0) {
+            entrant->known.expected_most = fmax(before.expected_most, entrant->known.expected_most);
+            entrant->known.expected_least = fmax(before.expected_least, entrant->known.expected_least);
+        }
+        judge(contest, entrant);
+    }
 }
 
 /* --- ranking */
@@ -304,10 +322,13 @@ static bool may_win(const struct tune_entrant *entrant)
 }
 
 /* What a protocol writes above the bound whatever its numbers are: the least that the settings of the
- * template have shown. The increments of weighted on a trace are not in the bound. */
+ * template have shown. That of a single writer is a write for each new bucket, so it does depend on them,
+ * apart from count. The increments of weighted on a trace are not in the bound. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     double least = (double)INFINITY;
+    if (is_shared(contest) && entrant->strategy.settings.strategy.kind != BK_KIND_COUNT)
+        return 0;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
         if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 && other->write_least > 0)
@@ -316,13 +337,44 @@ static double overhead_of(const struct tune_contest *contest, const struct tune_
     return isfinite(least) ? fmax(0, least) : 0;
 }
 
+/* Whether reads query one bucket after another until the last one that they need. */
+static bool reads_walk(const struct tune_contest *contest, const struct lab_settings *settings)
+{
+    bool walks = settings->reading.plan <= BK_PLAN_WALK && lab_reads_can_be_expected(contest->scenario);
+    for (int kind = 0; settings->reading.plan == BK_PLAN_DEFAULT && kind < LAB_READ_KINDS; kind++)
+        walks = walks && contest->scenario->reads.kinds[kind].plan <= BK_PLAN_WALK;
+    return walks;
+}
+
+/* The partitions of a read, on average and at least. A read that queries m windows spans more than m - 2 of
+ * them, whatever the length of other windows is. */
+static double per_read_least(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct lab_settings *settings = &entrant->strategy.settings;
+    double least = 1;
+    if (settings->strategy.kind != BK_KIND_TIME || !reads_walk(contest, settings))
+        return least;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *other = &contest->entrants[i];
+        const struct bk_strategy *its = &other->strategy.settings.strategy;
+        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 &&
+            its->of.time.calendar == BK_CALENDAR_NONE &&
+            settings->strategy.of.time.calendar == BK_CALENDAR_NONE)
+            least = fmax(least, (other->seen[0].figures[TUNE_PER_READ] - 2) * (double)its->of.time.window_ns /
+                                    (double)settings->strategy.of.time.window_ns);
+    }
+    return least;
+}
+
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
                                         const struct tune_entrant *entrant)
 {
     struct lab_candidate candidate = {
         .load = entrant->load_least, .cv = entrant->cv_known, .fullness = (double)INFINITY};
     if (entrant->seeds == 0) {
-        candidate.load += overhead_of(contest, entrant);
+        candidate.load +=
+            overhead_of(contest, entrant) +
+            (per_read_least(contest, entrant) - 1) * (entrant->load_least - 1000 - entrant->write_least);
     } else {
         candidate = entrant->seen[0].candidate;
         /* The runs of the cluster engine are short, and their CV is a matter of chance. */
@@ -335,8 +387,8 @@ struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
 }
 
 /* The first settings of the ranking of a group, or of all with TUNE_GROUPS. is_within: only of those that are
- * within the limits. Returns their number, at most `most_listed`. */
-static size_t rank(const struct tune_contest *contest, unsigned group, bool is_within, size_t most_listed,
+ * within the limits. Returns their number, at most `most`. */
+static size_t rank(const struct tune_contest *contest, unsigned group, bool is_within, size_t most,
                    size_t *out)
 {
     struct lab_candidate *left = contest->scratch;
@@ -347,7 +399,7 @@ static size_t rank(const struct tune_contest *contest, unsigned group, bool is_w
         left[i].is_eligible = left[i].is_eligible && (!is_within || entrant->status <= TUNE_WITHIN) &&
                               (group == TUNE_GROUPS || tune_group_of(entrant) == group);
     }
-    for (; count < most_listed; count++) {
+    for (; count < most; count++) {
         out[count] = lab_choose_from(left, contest->count, contest->terms.tolerance);
         if (out[count] == SIZE_MAX)
             break;
@@ -356,25 +408,25 @@ static size_t rank(const struct tune_contest *contest, unsigned group, bool is_w
     return count;
 }
 
-/* Returns SIZE_MAX when there is none. */
-static size_t best_so_far(const struct tune_contest *contest)
+/* SIZE_MAX: there is none. */
+static size_t first_of(const struct tune_contest *contest, unsigned group, bool is_within)
 {
-    size_t best;
-    return rank(contest, TUNE_GROUPS, true, 1, &best) == 1 ? best : SIZE_MAX;
+    size_t first;
+    return rank(contest, group, is_within, 1, &first) == 1 ? first : SIZE_MAX;
 }
 
 /* Names the best setting so far; before any is within the limits by its runs, the best of those that are by
  * their distributions. */
 static void tell_best(const struct tune_contest *contest, struct lab_progress *progress)
 {
-    struct lab_candidate *left = contest->scratch;
-    size_t best = best_so_far(contest);
+    struct lab_candidate *candidates = contest->scratch;
+    size_t best = first_of(contest, TUNE_GROUPS, true);
     for (size_t i = 0; best == SIZE_MAX && i < contest->count; i++) {
-        left[i] = tune_candidate_for(contest, &contest->entrants[i]);
-        left[i].is_eligible &= contest->entrants[i].judgment.within == LAB_WITHIN;
+        candidates[i] = tune_candidate_for(contest, &contest->entrants[i]);
+        candidates[i].is_eligible &= contest->entrants[i].judgment.within == LAB_WITHIN;
     }
     if (best == SIZE_MAX)
-        best = lab_choose_from(left, contest->count, contest->terms.tolerance);
+        best = lab_choose_from(candidates, contest->count, contest->terms.tolerance);
     if (progress != NULL)
         atomic_store_explicit(&progress->best,
                               best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
@@ -383,20 +435,16 @@ static void tell_best(const struct tune_contest *contest, struct lab_progress *p
 
 /* --- running */
 
-/* A round runs the settings of the list: with the first seed, in jobs of `together`; or all together, with
- * one job for each of the seeds that they lack. */
+/* A round runs the settings of the list with the first seed, in jobs of `together`, or a single one with the
+ * seeds that it lacks, a job each. */
 struct search {
     struct tune_contest *contest;
     uint32_t threads, threads_each;
     struct lab_progress *progress;
     size_t *list;
     size_t count, together;
-    uint32_t from;   /* the first of these seeds; 0: they have none */
-    bool ends_early; /* as soon as they are judged */
-    /* The further seeds: where rows are shared, first the one that made a setting drop out last, since the
-     * next exceeds a limit by the same bursts. */
-    uint32_t order[LAB_TUNE_SEEDS_MAX];
-    uint64_t failed; /* its job */
+    uint32_t from;   /* the first of these seeds */
+    bool ends_early; /* as soon as it is judged */
 };
 struct batch {
     struct lab_result *result;
@@ -422,8 +470,7 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 {
     const struct search *search = context;
     const struct tune_contest *contest = search->contest;
-    const uint64_t seed =
-        contest->scenario->seed + (search->from > 0 ? search->order[search->from - 1 + job] : 0);
+    const uint64_t seed = contest->scenario->seed + (search->from > 0 ? search->from + job : 0);
     size_t first, count = batch_of(search, job, &first);
     struct batch *batch = calloc(1, sizeof *batch + count * sizeof *batch->seen);
     const bool is_kept = !is_shared(contest) && search->from == 0;
@@ -438,20 +485,16 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     struct search *search = context;
     struct batch *batch = made;
     size_t first, count = batch_of(search, job, &first);
-    const bool drops_out = search->from > 0 && !search->contest->is_exhaustive;
-    bool is_done = true;
     (void)error;
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &search->contest->entrants[search->list[first + i]];
-        if (drops_out && !may_win(entrant))
-            continue;
         entrant->seen[entrant->seeds++] = batch->seen[i];
         judge(search->contest, entrant);
-        search->failed = drops_out && !may_win(entrant) ? job : search->failed;
-        is_done = is_done && (entrant->seeds >= entrant->needs || (drops_out && !may_win(entrant)) ||
-                              (search->ends_early && entrant->status != TUNE_NOT_JUDGED));
+        if (search->from > 0)
+            *is_enough = entrant->seeds >= entrant->needs ||
+                         (!search->contest->is_exhaustive && !may_win(entrant)) ||
+                         (search->ends_early && entrant->status != TUNE_NOT_JUDGED);
     }
-    *is_enough = search->from > 0 && is_done;
     if (batch->result != NULL)
         search->contest->entrants[search->list[first]].result = batch->result;
     batch->result = NULL;
@@ -460,8 +503,8 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     return true;
 }
 
-/* Runs the settings of the list, which have the same seeds, and empties it. A run of a trace has one thread,
- * so there the list is divided. */
+/* Runs the settings of the list, and empties it. A run of a trace has one thread, so there the list is
+ * divided. */
 static bool run_round(struct search *search, bool ends_early, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
@@ -469,15 +512,12 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
     const struct tune_entrant *one = &contest->entrants[search->list[0]];
     const uint64_t margins = contest->scenario->trace_path == NULL ? 3 : 0;
     const size_t count = search->count;
-    if (count == 0)
-        return true;
     search->from = one->seeds;
     search->ends_early = ends_early;
     search->together = count;
-    if (search->from == 0 && !is_shared(contest))
+    if (!is_shared(contest))
         search->together = 1;
-    else if (search->from == 0 && contest->scenario->trace_path != NULL &&
-             tune_engine(contest->scenario, 1) == LAB_ENGINE_EXACT)
+    else if (contest->scenario->trace_path != NULL && tune_engine(contest->scenario, 1) == LAB_ENGINE_EXACT)
         search->together = (count + search->threads - 1) / search->threads;
     const uint64_t jobs =
         search->from > 0 ? one->needs - one->seeds : (count + search->together - 1) / search->together;
@@ -487,15 +527,9 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
     search->threads_each = search->threads / at_once;
     if (progress != NULL)
         progress->total = progress->done + jobs + contest->terms.seeds + margins;
-    search->failed = 0;
     if (!lab_crew_run(&crew, at_once, &inner, &taken, error))
         return false;
     search->count = 0;
-    for (uint64_t i = search->failed; is_shared(contest) && i > 0; i--) {
-        const uint32_t seed = search->order[i];
-        search->order[i] = search->order[i - 1];
-        search->order[i - 1] = seed;
-    }
     if (progress != NULL) {
         progress->done += jobs;
         progress->rows += jobs * search->together;
@@ -505,95 +539,107 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
 
 /* --- the search */
 
-static void add(struct search *search, size_t index)
+static void list(struct search *search, size_t index)
 {
     size_t i = 0;
+    ask(search->contest, &search->contest->entrants[index], 1);
     while (i < search->count && search->list[i] != index)
         i++;
     if (i == search->count)
         search->list[search->count++] = index;
 }
 
-/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group.
- */
+/* The first of the ranking of a group, or of all, that their distributions do not exclude. */
+static size_t rank_asked(const struct tune_contest *contest, unsigned group, size_t *out)
+{
+    const size_t most = contest->scenario->trace_path != NULL ? TOGETHER : 1;
+    size_t count, asked;
+    do {
+        count = rank(contest, group, false, most, out);
+        for (asked = 0; asked < count && contest->entrants[out[asked]].asked > 0;)
+            asked++;
+        if (asked < count)
+            ask(contest, &contest->entrants[out[asked]], 1);
+    } while (asked < count);
+    return count;
+}
+
+/* Runs what is listed and, until the first of all and of each group have run, these. */
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
     size_t first[TOGETHER];
     for (;;) {
-        bool is_done = search->count == 0;
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
-            const size_t count = rank(contest, group, false, is_shared(contest) ? TOGETHER : 1, first);
-            is_done = is_done && (count == 0 || contest->entrants[first[0]].seeds > 0);
-            for (size_t i = 0; i < count; i++) {
+            const size_t count = rank_asked(contest, group, first);
+            for (size_t i = 0; i < count && contest->entrants[first[0]].seeds == 0; i++) {
                 if (contest->entrants[first[i]].seeds == 0)
-                    add(search, first[i]);
+                    list(search, first[i]);
             }
         }
-        if (is_done) {
-            search->count = 0;
+        if (search->count == 0)
             return true;
-        }
         if (!run_round(search, false, error))
             return false;
     }
 }
 
-/* Lists settings that lack seeds and have the same number of them. Where rows are shared: the first of all,
- * those that come next, and the first of each group. With agents the first of all, or of those within the
- * limits; or else the first of a group that is not judged. Returns whether the first of all is listed. */
-static bool list_lacking(struct search *search)
+/* A setting that lacks seeds: the first of all, or of those within the limits; or else the first of a group
+ * that is not judged. SIZE_MAX: none. */
+static size_t lacking(const struct tune_contest *contest, bool *is_leader)
 {
-    const struct tune_contest *contest = search->contest;
-    size_t first[TOGETHER];
-    bool has_leader = false;
-    for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
-        const bool is_all = group == TUNE_GROUPS;
-        size_t count = rank(contest, group, false, is_all && is_shared(contest) ? TOGETHER : 1, first);
-        if (is_all && count > 0 && contest->entrants[first[0]].seeds >= contest->entrants[first[0]].needs)
-            count = rank(contest, group, true, 1, first);
-        for (size_t i = 0; i < count; i++) {
-            const struct tune_entrant *entrant = &contest->entrants[first[i]];
-            if (entrant->seeds == 0 || entrant->seeds >= entrant->needs ||
-                (!is_all && !is_shared(contest) && entrant->status != TUNE_NOT_JUDGED) ||
-                (search->count > 0 && entrant->seeds != contest->entrants[search->list[0]].seeds))
-                break;
-            add(search, first[i]);
-            has_leader |= is_all;
-        }
-        if (search->count > 0 && !is_shared(contest))
-            break;
+    for (unsigned group = TUNE_GROUPS + 2; group-- > 0;) {
+        *is_leader = group >= TUNE_GROUPS;
+        const size_t first = first_of(contest, *is_leader ? TUNE_GROUPS : group, group == TUNE_GROUPS);
+        if (first != SIZE_MAX && contest->entrants[first].seeds > 0 &&
+            contest->entrants[first].seeds < contest->entrants[first].needs &&
+            (*is_leader || contest->entrants[first].status == TUNE_NOT_JUDGED))
+            return first;
     }
-    return has_leader;
+    return SIZE_MAX;
+}
+
+/* Gives a setting the seeds that it lacks, unless its distribution tells what they would. */
+static bool run_seeds(struct search *search, size_t index, bool ends_early, struct sim_error *error)
+{
+    struct tune_entrant *entrant = &search->contest->entrants[index];
+    ask(search->contest, entrant, entrant->needs);
+    if (!search->contest->is_exhaustive && (!may_win(entrant) || entrant->seeds >= entrant->needs))
+        return true;
+    list(search, index);
+    return run_round(search, ends_early, error);
 }
 
 static bool search_all(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
+    size_t first[TOGETHER];
+    bool is_leader;
+    if (!contest->is_exhaustive)
+        rank_asked(contest, TUNE_GROUPS, first);
+    tell_best(contest, search->progress);
     /* These have figures whatever their rank is: the scenario's own settings, and those without end where a
      * run draws the rows for all. */
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
-        if (contest->is_exhaustive || (entrant->status == TUNE_COSTLY &&
-                                       (entrant->is_own || (entrant->is_endless && is_shared(contest)))))
-            search->list[search->count++] = i;
+        if (contest->is_exhaustive || entrant->is_own || (entrant->is_endless && is_shared(contest)))
+            list(search, i);
     }
     /* Rows that are shared are drawn for the first of the others too. */
-    if ((contest->is_exhaustive || !is_shared(contest)) && !run_round(search, false, error))
+    if ((contest->is_exhaustive || !is_shared(contest)) && search->count > 0 &&
+        !run_round(search, false, error))
         return false;
     for (size_t i = 0; contest->is_exhaustive && i < contest->count; i++) {
-        search->list[0] = i;
-        search->count = contest->entrants[i].seeds < contest->entrants[i].needs;
-        if (!run_round(search, false, error))
+        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_seeds(search, i, false, error))
             return false;
     }
     for (;;) {
         if (!run_leaders(search, error))
             return false;
-        const bool has_leader = list_lacking(search);
-        if (search->count == 0)
+        const size_t next = lacking(contest, &is_leader);
+        if (next == SIZE_MAX)
             return true;
-        if (!run_round(search, !has_leader && !is_shared(contest), error))
+        if (!run_seeds(search, next, !is_leader, error))
             return false;
     }
 }
@@ -607,18 +653,14 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
                             .list = calloc(contest->count + 1, sizeof *search.list)};
     contest->scratch = calloc(contest->count + 1, sizeof *contest->scratch);
     bool is_fine = search.list != NULL && contest->scratch != NULL;
-    for (uint32_t i = 0; i < LAB_TUNE_SEEDS_MAX; i++)
-        search.order[i] = i + 1;
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         contest->entrants[i].seen = calloc(contest->terms.seeds, sizeof *contest->entrants[i].seen);
         is_fine = contest->entrants[i].seen != NULL;
         judge(contest, &contest->entrants[i]);
     }
-    if (is_fine)
-        tell_best(contest, progress);
     is_fine = is_fine ? search_all(&search, error) : sim_fail_memory(error);
     free(search.list);
-    contest->recommended = is_fine ? best_so_far(contest) : SIZE_MAX;
+    contest->recommended = is_fine ? first_of(contest, TUNE_GROUPS, true) : SIZE_MAX;
     if (contest->recommended != SIZE_MAX)
         contest->entrants[contest->recommended].status = TUNE_RECOMMENDED;
     return is_fine;
@@ -631,7 +673,7 @@ static void judge_step(struct tune_contest *contest, const struct tune_margin *m
 {
     const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
     struct lab_facts known;
-    tune_know(contest, settings, step->factor, &known);
+    tune_know(contest, settings, step->factor, contest->scenario->seed, &known);
     step->within = tune_judge(contest, &step->seen, seeds, &known, &step->judgment, &step->failed);
     if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest))
         step->within = LAB_NOT_JUDGED;
@@ -696,9 +738,8 @@ static bool find_margins(struct tune_contest *contest, uint32_t threads, struct 
         return sim_fail_memory(error);
     contest->margins[contest->margin_count++].entrant = contest->recommended;
     for (unsigned group = 0; group < TUNE_GROUPS; group++) {
-        size_t best;
-        const size_t count = group == own ? 0 : rank(contest, group, true, 1, &best);
-        if (count > 0)
+        const size_t best = group == own ? SIZE_MAX : first_of(contest, group, true);
+        if (best != SIZE_MAX)
             contest->margins[contest->margin_count++].entrant = best;
     }
     for (size_t i = 0; i < contest->margin_count; i++) {

@@ -318,25 +318,17 @@ static size_t best_of(const struct tune_contest *contest, unsigned group)
     return lab_choose_from(candidates, contest->count, contest->terms.tolerance);
 }
 
-/* The best of all has all the seeds that it needs, and without agents so has the best of each kind, unless
- * further seeds showed that another of its kind fails. None was excluded that the runs show to be within the
+/* The best of all has all the seeds that it needs. None was excluded that the runs show to be within the
  * limits. */
 static void check_rules(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all)
 {
     assert_int_equal(contest->count, all->count);
     assert_true(contest->recommended == best_of(contest, TUNE_GROUPS));
-    for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
-        const size_t best = best_of(contest, group);
-        bool is_one = group < TUNE_GROUPS && contest->scenario->engine == LAB_ENGINE_CLUSTER;
-        for (size_t i = 0; group < TUNE_GROUPS && i < contest->count; i++)
-            is_one |= tune_group_of(&contest->entrants[i]) == group && contest->entrants[i].seeds > 1 &&
-                      contest->entrants[i].status > TUNE_WITHIN;
-        const uint32_t needs = is_one || best == SIZE_MAX ? 1 : contest->entrants[best].needs;
-        if (best != SIZE_MAX && contest->entrants[best].seeds < needs)
-            fail_msg("seed %llu: seeds: %s is the best of its kind with %u of %u seeds",
-                     (unsigned long long)number, contest->entrants[best].strategy.label,
-                     contest->entrants[best].seeds, needs);
-    }
+    const struct tune_entrant *best =
+        contest->recommended == SIZE_MAX ? NULL : &contest->entrants[contest->recommended];
+    if (best != NULL && best->seeds < best->needs)
+        fail_msg("%llu: %s is the best with %u of %u seeds", (unsigned long long)number, best->strategy.label,
+                 best->seeds, best->needs);
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *one = &contest->entrants[i], *other = &all->entrants[i];
         if (one->seeds > 0 && one->status == TUNE_COSTLY)
@@ -367,8 +359,9 @@ static bool differs(uint64_t number, const struct tune_contest *contest, struct 
         enum tune_demand failed;
         if (entrant->seeds == 0 || seeds > entrant->seeds)
             continue;
-        const enum lab_within within = tune_judge(all, seeds > 0 ? contest->entrants[i].seen : entrant->seen,
-                                                  seeds > 0 ? seeds : 1, &entrant->known, &judgment, &failed);
+        const struct tune_entrant *from = seeds > 0 ? &contest->entrants[i] : entrant;
+        const enum lab_within within =
+            tune_judge(all, from->seen, seeds > 0 ? seeds : 1, &from->known, &judgment, &failed);
         entrant->status = within == LAB_WITHIN ? TUNE_WITHIN : TUNE_EXCEEDS;
     }
     const size_t its = best_of(all, group);

@@ -100,7 +100,8 @@ struct tune_entrant {
     bool is_endless;              /* its partitions grow for as long as rows come: never recommended */
     uint32_t requirements;        /* bits enum lab_requirement */
     uint32_t needs;               /* seeds to be recommended: 1 where no other seed would differ */
-    struct lab_facts known;       /* by its distribution, at the scenario's rate */
+    uint32_t asked;               /* seeds with whose rates its distribution was asked; 0: not asked */
+    struct lab_facts known;       /* by it, at the scenario's rate, in the worst of these seeds */
     double load_least;            /* a lower bound of the load, */
     double write_least;           /* and of its part for increments */
     double cv_known;              /* the CV by the distribution; 0: not known */
@@ -211,9 +212,9 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 /* Searches, without margins. */
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error);
-/* Sets what is known of all seeds by the distribution at a multiple of the rate. */
+/* Sets what is known by the distribution at a multiple of the rate, with the bursts of a seed. */
 void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
-               struct lab_facts *out);
+               uint64_t seed, struct lab_facts *out);
 /* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
 enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,
                            const struct lab_facts *known, struct lab_judgment *judgment,

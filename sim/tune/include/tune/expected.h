@@ -25,7 +25,7 @@
 #include "lab/result.h"
 #include "lab/scenario.h"
 
-#define TUNE_EXPECTED_ENOUGH 100.0
+#define TUNE_EXPECTED_ENOUGH 1.0
 struct tune_prospect {
     const struct lab_scenario *scenario; /* with a limit */
     double factor;                       /* of the scenario's rate */
