@@ -304,10 +304,9 @@ static void ask(const struct tune_contest *contest, struct tune_entrant *entrant
         const struct lab_facts before = entrant->known;
         tune_know(contest, &entrant->strategy.settings, 1, contest->scenario->seed + entrant->asked,
                   &entrant->known);
-        if (entrant->asked > 0) {
-            entrant->known.expected_most = fmax(before.expected_most, entrant->known.expected_most);
-            entrant->known.expected_least = fmax(before.expected_least, entrant->known.expected_least);
-        }
+        entrant->known.expected_most = fmax(before.expected_most, entrant->known.expected_most);
+        entrant->known.expected_least = fmax(before.expected_least, entrant->known.expected_least);
+        entrant->known.expected_run = fmax(before.expected_run, entrant->known.expected_run);
         judge(contest, entrant);
     }
 }

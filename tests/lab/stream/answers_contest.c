@@ -182,27 +182,31 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
 }
 
 /* What the distribution says at a multiple of the rate: a run has at most a partition for each row. Bursts
- * and spikes strike a key at other times with other seeds, so of windows and buckets it then says nothing; a
- * margin has one seed. */
+ * strike a key at other times with other seeds, so the worst of the seeds that were asked counts; a margin has
+ * one seed. */
 static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
                                  double factor)
 {
-    const struct wl_workload *workload = &contest->scenario->workload;
-    const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    const bool follows_rate = kind == BK_KIND_TIME || kind == BK_KIND_HASH || kind == BK_KIND_UNBUCKETED;
-    struct lab_facts known = {.expected_most = (double)INFINITY, .expected_share = (double)NAN};
-    const struct tune_prospect prospect = {.scenario = contest->scenario,
-                                           .factor = factor,
-                                           .rows = (double)contest->rows.rows * factor,
-                                           .keys = (double)contest->rows.keys,
-                                           .is_verdict = true,
-                                           .seconds = (double)contest->rows.lasts_ns * 1e-9,
-                                           .busiest = (double)contest->rows.busiest_rows * factor};
-    tune_rates_of(&prospect, &entrant->strategy.settings, known.rates);
-    if (!follows_rate || factor != 1 || contest->terms.seeds == 1 ||
-        (!workload->has_bursts && workload->spike_count == 0))
-        tune_expected_of(&prospect, &entrant->strategy.settings, &known);
-    known.partitions = (uint64_t)ceil(prospect.rows);
+    struct lab_facts known = {.expected_share = (double)NAN};
+    for (uint32_t i = 0; i < (factor == 1 ? entrant->asked : 1); i++) {
+        struct lab_scenario scenario = *contest->scenario;
+        struct lab_facts one = {.expected_share = (double)NAN};
+        const struct tune_prospect prospect = {.scenario = &scenario,
+                                               .factor = factor,
+                                               .rows = (double)contest->rows.rows * factor,
+                                               .keys = (double)contest->rows.keys,
+                                               .is_verdict = true,
+                                               .seconds = (double)contest->rows.lasts_ns * 1e-9,
+                                               .busiest = (double)contest->rows.busiest_rows * factor};
+        scenario.workload.seed = contest->scenario->seed + i;
+        tune_expected_of(&prospect, &entrant->strategy.settings, &one);
+        tune_rates_of(&prospect, &entrant->strategy.settings, one.rates);
+        one.partitions = (uint64_t)ceil(prospect.rows);
+        one.expected_most = fmax(one.expected_most, known.expected_most);
+        one.expected_least = fmax(one.expected_least, known.expected_least);
+        one.expected_run = fmax(one.expected_run, known.expected_run);
+        known = one;
+    }
     return known;
 }
 
