@@ -530,6 +530,10 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
         if (!is_fine)
             break;
         const double scale = share / known[at].share / parts;
+        /* Each key that bursts takes as long as those before it. */
+        is_fine = model->work <= STRETCHES_MAX &&
+                  (is_alike || key < KEYS_TRIED ||
+                   model->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
         if (parts * poisson_tail(model, known[at].most * scale) * (double)known[at].count * keys_left <
             NEGLIGIBLE) {
             if (is_alike && !has_spikes)
@@ -542,10 +546,7 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
             add_windows(model, &later, share / later.share / parts, &of_later);
         out->run += parts * of_key.run;
         out->later += parts * (has_spikes ? of_later.later : of_key.later);
-        /* Each key that bursts takes as long as those before it. */
-        is_fine = model->work <= STRETCHES_MAX && out->run <= enough &&
-                  (is_alike || key < KEYS_TRIED ||
-                   model->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
+        is_fine = is_fine && out->run <= enough;
     }
     for (size_t i = 0; i < SHAPES_MAX; i++)
         free(known[i].means);
