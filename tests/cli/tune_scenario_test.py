@@ -92,7 +92,8 @@ class TuneScenarioTest(ProgramTest):
         equal = [each for each in within if load[each["label"]] <= 1.005 * min(load.values())]
         self.assertEqual(best["label"],
                          min(equal, key=lambda each: each["metrics"]["partitions.closed.rows.cv"]["mean"])["label"])
-        self.assertEqual((best["status"], best["seeds"]), ("recommended", 4))
+        self.assertEqual(best["status"], "recommended")
+        self.assertTrue(best["seeds"] == 4 or best["judged_by"] == "distribution", best)
         self.assertEqual((by_label["mine"]["status"], by_label["mine"]["fails_by"]), ("exceeds", "limits"))
         self.assertTrue(by_label["mine"]["own"])
         self.assertTrue(answer["why"][0].startswith(f"Use {best['label']} ("), answer["why"])
@@ -152,7 +153,8 @@ class TuneScenarioTest(ProgramTest):
     def test_recommended_holds_when_it_is_run(self):
         answer = self.answer()
         shares, writes, reads = [], [], []
-        for seed in range(7, 11):
+        seeds = answer["recommended"]["seeds"]
+        for seed in range(7, 7 + seeds):
             run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", str(seed), "--set",
                                  "strategies=[{" + answer["recommended"]["yaml"] + "}]")
             metrics = run["strategies"][0]["metrics"]
@@ -161,14 +163,14 @@ class TuneScenarioTest(ProgramTest):
             writes.append(metrics["writes.extra_ops_per_1000_rows"])
             reads.append(1000 * asked / metrics["writes.rows"])
         share = answer["recommended"]["metrics"]["partitions.over_limit.share"]
-        self.assertAlmostEqual(sum(shares) / 4, share["mean"], places=12)
+        self.assertAlmostEqual(sum(shares) / seeds, share["mean"], places=12)
         self.assertLessEqual(share["mean"], 0.02)
         told = answer["recommended"]["metrics"]
-        self.assertAlmostEqual(sum(writes) / 4, told["writes.extra_ops_per_1000_rows"]["mean"])
-        # The expected number of reads, while a run draws them: some 14,000 in four seeds, so 3 % are five
-        # standard errors.
+        self.assertAlmostEqual(sum(writes) / seeds, told["writes.extra_ops_per_1000_rows"]["mean"])
+        # The expected number of reads, while a run draws them: some 3,500 in each seed, so 10 % are over
+        # five standard errors.
         expected = told["cost_per_1000_rows"]["mean"] - told["cost_of_writes_per_1000_rows"]["mean"]
-        self.assertAlmostEqual(sum(reads) / 4 / expected, 1, delta=0.03)
+        self.assertAlmostEqual(sum(reads) / seeds / expected, 1, delta=0.1)
 
     def test_margin_is_that_of_higher_rates(self):
         """Within the limits at one rate, and so at every lower one; a run at a rate that was run is the same."""
