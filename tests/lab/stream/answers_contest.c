@@ -182,8 +182,8 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
 }
 
 /* What the distribution says at a multiple of the rate: a run has at most a partition for each row. Bursts
- * strike a key at other times with other seeds, so the worst of the seeds that were asked counts; a margin has
- * one seed. */
+ * strike a key at other times with other seeds, so the worst of the seeds that were asked counts; a margin
+ * has one seed. */
 static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
                                  double factor)
 {
