@@ -598,7 +598,7 @@ static size_t lacking(const struct tune_contest *contest, bool *is_leader)
     return SIZE_MAX;
 }
 
-/* Gives a setting the seeds that it lacks, unless its distribution tells what they would. */
+/* Gives a setting the seeds that it lacks, unless its distribution decides without them. */
 static bool run_seeds(struct search *search, size_t index, bool ends_early, struct sim_error *error)
 {
     struct tune_entrant *entrant = &search->contest->entrants[index];
