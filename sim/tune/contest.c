@@ -359,7 +359,8 @@ static double per_read_least(const struct tune_contest *contest, const struct tu
         if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0 &&
             its->of.time.calendar == BK_CALENDAR_NONE &&
             settings->strategy.of.time.calendar == BK_CALENDAR_NONE)
-            least = fmax(least, (other->seen[0].figures[TUNE_PER_READ] - 2) * (double)its->of.time.window_ns /
+            least = fmax(least, (other->seen[0].figures[TUNE_PER_READ] / (double)lab_shards(its) - 2) *
+                                    (double)its->of.time.window_ns /
                                     (double)settings->strategy.of.time.window_ns);
     }
     return least;
