@@ -441,13 +441,16 @@ static size_t time_before_text(const char *text, size_t size, bool has_bracket)
     bool may_be_time = size > LEAST && *text >= '0' && *text <= '9';
     for (const char *name = names; size > LEAST && *name != '\0'; name += LETTERS)
         may_be_time = may_be_time || strncasecmp(name, text, LETTERS) == 0;
-    if (!may_be_time)
+    bool has_sign = may_be_time && has_only((struct trace_span){text, text + LEAST}, "0123456789. ");
+    for (size_t i = 0; i < size && i < MOST; i++)
+        has_sign = has_sign || strchr(":-/", text[i]) != NULL;
+    if (!may_be_time || !has_sign)
         return 0;
     for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
         const char sign = text[length];
         const bool is_end = has_bracket ? sign == ']' : strchr(" ,;|\t", sign) != NULL && sign != '\0';
         if (is_end && trace_time_likely(text, length) >= 2)
-            return has_bracket || is_blank(sign) || text[length + 1] == ' ' ? length : 0;
+            return has_bracket || is_blank(sign) || is_blank(text[length + (length + 1 < size)]) ? length : 0;
     }
     return 0;
 }
@@ -754,7 +757,7 @@ static bool is_continued(struct wl_csv *csv, const char *begin, const char *end)
     const bool is_row =
         !is_comment(begin, end) &&
         (csv->dialect.has_comments || read_time(csv->dialect.line, begin, end).time.begin != NULL ||
-         find_time(begin, end, &time));
+         (!is_blank(*begin) && find_time(begin, end, &time)));
     csv->reader.continued += !is_row;
     return !is_row;
 }
