@@ -48,6 +48,7 @@
 #define CLOCK_STEP      0.25
 #define DRIFT           0.1
 #define REMEMBERS       0.8 /* of the seeds with time windows */
+#define SHARDS          0.2 /* of them */
 #define LATE_REMEMBERED 0.8 /* of the seeds whose readers remember empty windows */
 #define TTL             0.08
 #define KEYS_MANY       16u
@@ -698,7 +699,7 @@ static void draw_window(const struct plan *plan, struct sim_random *random, stru
     add_span(writer, "window: ", on_grid(plan, span(random, least_ns, most_ns)));
 }
 
-/* Some windows begin at an odd time, and some are those of the calendar. */
+/* Some windows begin at an odd time, some are those of the calendar, and some have shards. */
 static void draw_windows(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
     static const char *const calendars[] = {"hour", "day", "week", "month"};
@@ -706,13 +707,16 @@ static void draw_windows(const struct plan *plan, struct sim_random *random, str
     bool has_calendar = chance(&rare, 0.4) && !plan->remembers && !plan->has_then,
          has_epoch = chance(&rare, 0.2);
     uint64_t calendar = whole(&rare, 0, 3), second = whole(&rare, 0, 59);
-    if (has_calendar) {
+    bool has_shards = chance(&rare, SHARDS);
+    uint64_t shards = whole(&rare, 2, 5);
+    if (has_calendar)
         lab_writer_add(writer, "calendar: %s", calendars[calendar]);
-        return;
-    }
-    draw_window(plan, random, writer);
-    if (has_epoch)
+    else
+        draw_window(plan, random, writer);
+    if (has_epoch && !has_calendar)
         lab_writer_add(writer, ", epoch: 2025-12-31T23:59:%02" PRIu64 "Z", second);
+    if (has_shards)
+        lab_writer_add(writer, ", shards: %" PRIu64, shards);
 }
 
 /* In a few seeds, draws how rows are read. */

@@ -179,6 +179,7 @@ static struct bk_placement window_at(const struct lab_cluster_run *run, int64_t 
     struct bk_row row = {.time_ns = time_ns};
     struct bk_placement route = {0};
     bk_route(&run->config.strategy, NULL, &row, &route);
+    route.bucket = lab_first_shard(&run->config.strategy, route.bucket);
     return route;
 }
 
@@ -200,7 +201,7 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
             end = is_known ? window_at(run, clock_ns - run->config.late_ns).bucket : INT64_MAX;
     if (query.kind == BK_QUERY_RANGE) { /* only windows that were queried completely */
         struct bk_placement first = window_at(run, query.from_ns), last = window_at(run, query.until_ns);
-        low = first.bucket + (query.from_ns > first.from_ns);
+        low = first.bucket + (query.from_ns > first.from_ns ? lab_shards(&run->config.strategy) : 0);
         end = last.bucket < end ? last.bucket : end;
     }
     for (int i = 0; i < 64; i++) {

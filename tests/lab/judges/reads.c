@@ -63,11 +63,18 @@ static bool is_plain(const struct place *place)
     return place->run->strategy->settings.change_count == 0;
 }
 
+static int64_t shards_of(const struct place *place)
+{
+    return lab_shards(&place->run->config.strategy);
+}
+
+/* The first bucket of the window. */
 static int64_t window_of(const struct place *place, int64_t time_ns)
 {
+    const struct bk_strategy *strategy = &place->run->config.strategy;
     struct bk_row row = {.time_ns = time_ns};
     struct bk_placement route;
-    return bk_route(&place->run->config.strategy, NULL, &row, &route) == BK_OK ? route.bucket : 0;
+    return bk_route(strategy, NULL, &row, &route) == BK_OK ? lab_first_shard(strategy, route.bucket) : 0;
 }
 
 static int64_t newest_ns(const struct bk_query *query)
@@ -97,7 +104,7 @@ static void judge_first(const struct place *place)
     if (!is_plain(place))
         return;
     if (strategy->kind == BK_KIND_TIME)
-        due = window_of(place, newest_ns(&place->query));
+        due = window_of(place, newest_ns(&place->query)) + shards_of(place) - 1;
     else if (strategy->kind == BK_KIND_HASH || strategy->kind == BK_KIND_UNBUCKETED)
         due = strategy->kind == BK_KIND_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
     if (place->run->config.remember_keys == 0)
@@ -119,16 +126,18 @@ static bool asks_each(const struct place *place)
 static uint64_t width_of(const struct place *place)
 {
     const struct bk_strategy *strategy = &place->run->config.strategy;
+    const uint64_t shards = (uint64_t)shards_of(place);
+    const uint64_t at_once = place->query.at_once != 0 ? place->query.at_once : BK_AT_ONCE_DEFAULT;
     switch (place->query.plan) {
     case BK_PLAN_PAIR:
-        return 2;
-    case BK_PLAN_PARALLEL:
-        return place->query.at_once != 0 ? place->query.at_once : BK_AT_ONCE_DEFAULT;
+        return 2 * shards;
+    case BK_PLAN_PARALLEL: /* whole windows */
+        return at_once < shards ? shards : at_once / shards * shards;
     case BK_PLAN_WALK:
     case BK_PLAN_LAZY:
-        return 1;
+        return shards;
     default:
-        return strategy->kind == BK_KIND_HASH ? strategy->of.hash.buckets : 1;
+        return strategy->kind == BK_KIND_HASH ? strategy->of.hash.buckets : shards;
     }
 }
 
@@ -261,14 +270,15 @@ static void judge_end(const struct place *place)
     const struct lab_host_operation *operation = place->operation;
     const struct lab_walk *walk = &own(place->run, operation)->walk;
     const struct bk_action *next = place->next;
-    uint64_t limit = place->query.partitions_max;
+    uint64_t limit = place->query.partitions_max, shards = (uint64_t)shards_of(place);
     if (operation->action != BK_ACT_READ_ROWS || lab_has_failed(operation->outcome.kind))
         return;
     demand(place, next->rows_found == walk->rows, "reports a number of rows other than it found");
     demand(place, next->partitions_asked == walk->partitions,
            "reports a number of partitions other than it queried");
     if (next->status == BK_OPERATION_TOO_LONG)
-        demand(place, limit > 0 && walk->partitions >= limit, "stops at a limit that it has not reached");
+        demand(place, limit > 0 && walk->partitions >= limit / shards * shards,
+               "stops at a limit that it has not reached");
     else
         demand(place, next->status == BK_OPERATION_OK && (!is_plain(place) || may_end(place)),
                "ends before it has found enough rows although buckets are left");

@@ -17,7 +17,7 @@ static bool is_window_right(const struct bk_strategy *strategy, int64_t time_ns,
     int64_t since_ns;
     return strategy->of.time.calendar != BK_CALENDAR_NONE ||
            __builtin_sub_overflow(time_ns, strategy->of.time.epoch_ns, &since_ns) ||
-           bucket == floor_of(since_ns, strategy->of.time.window_ns);
+           floor_of(bucket, lab_shards(strategy)) == floor_of(since_ns, strategy->of.time.window_ns);
 }
 
 static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation,

@@ -56,7 +56,7 @@ static bool is_same(const struct bk_strategy *a, const struct bk_strategy *b)
     switch (a->kind) {
     case BK_KIND_TIME:
         return a->of.time.calendar == b->of.time.calendar && a->of.time.window_ns == b->of.time.window_ns &&
-               a->of.time.epoch_ns == b->of.time.epoch_ns;
+               a->of.time.epoch_ns == b->of.time.epoch_ns && a->of.time.shards == b->of.time.shards;
     case BK_KIND_COUNT:
         return a->of.count.rows == b->of.count.rows;
     case BK_KIND_PROBABILISTIC:
