@@ -4,10 +4,13 @@
 #ifndef TESTS_CORE_DRAW_H
 #define TESTS_CORE_DRAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct draw {
     uint64_t state;
+    bool is_coarse; /* spans of time are round numbers, so that two times are often equal */
+    bool is_edge; /* at limits: 32 bits, the last days of months before 2100, a lead ago, a late first row */
 };
 
 static inline uint64_t draw_bits(struct draw *draw)

@@ -5,6 +5,9 @@
   vectors_test.py GENERATOR              regenerates them and compares; UPDATE_VECTORS=1 writes them
   vectors_test.py --amalgamated          so does the core as two files (core/amalgamate.py), by each compiler that
                                          is here, without a warning
+  vectors_test.py --slips                makes the slips of tests/mutants/vectors.txt: all but 5 % change a vector
+  vectors_test.py --choose               chooses the seeds of vectors/seeds.h, by the slips of vectors/slips.py, which
+                                         needs clang and half an hour
   vectors_test.py --coverage [--print]   builds the core for gcov, runs only the vectors' cases, and compares the
                                          branches that they miss with vectors/uncovered.txt; --print shows a table
                                          and such lines
@@ -91,6 +94,53 @@ def amalgamated():
             print(f"{name}: the same vectors")
 
 
+def choose():
+    with tempfile.TemporaryDirectory() as folder:
+        first, flags = "1", [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'core/src'}"]
+        for source in SOURCES:
+            text = subprocess.run([sys.executable, ROOT / "tests/core/vectors/slips.py", source, first, *flags],
+                                  check=True, capture_output=True, text=True).stdout
+            first = text.rsplit("// ", 1)[1].strip()
+            pathlib.Path(folder, source.name).write_text(text, encoding="utf-8")
+        subprocess.run(["gcc", "-std=gnu17", "-w", "-O2", "-ffp-contract=off", *flags, *GENERATOR,
+                        *pathlib.Path(folder).glob("*.c"), "-o", f"{folder}/generator"], check=True)
+        seeds = subprocess.run([f"{folder}/generator", "--choose"], check=True, capture_output=True, text=True)
+        (ROOT / "tests/core/vectors/seeds.h").write_text(seeds.stdout, encoding="utf-8")
+        print(seeds.stderr.splitlines()[-1])
+
+
+def slips():
+    """Compiles the core with each slip, one file again, and compares the vectors that it makes."""
+    text = (ROOT / "tests/mutants/vectors.txt").read_text(encoding="utf-8")
+    records = re.findall(r"^fault (\S+)\n.*\nrun: vectors\nin: (\S+)\n((?:[ +-].*\n)+)", text, re.M)
+    kept, missed = read_folder(VECTORS), []
+    compiler = ["gcc", "-std=c17", "-O1", "-ffp-contract=off", f"-I{ROOT / 'core/include'}",
+                f"-I{ROOT / 'core/src'}"]
+    with tempfile.TemporaryDirectory() as folder:
+        tools = pathlib.Path(folder, "tools")
+        tools.mkdir()
+        subprocess.run([*compiler, "-c", *GENERATOR], cwd=tools, check=True)
+        subprocess.run([*compiler, "-c", *SOURCES], cwd=folder, check=True)
+        objects = {path.stem: path for path in pathlib.Path(folder).glob("*.o")}
+        for name, file, change in records:
+            old, new = ("".join(line[1:] + "\n" for line in change.splitlines() if line[0] in signs)
+                        for signs in (" -", " +"))
+            source, made = pathlib.Path(folder, "slip.c"), pathlib.Path(folder, name)
+            source.write_text((ROOT / file).read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+            made.mkdir()
+            subprocess.run([*compiler, "-c", source], cwd=folder, check=True)
+            others = [path for stem, path in objects.items() if stem != pathlib.Path(file).stem]
+            subprocess.run(["gcc", *tools.glob("*.o"), *others, "slip.o", "-o", "generator"], cwd=folder, check=True)
+            try:
+                ended = subprocess.run([f"{folder}/generator", made], timeout=60, check=False,
+                                       stderr=subprocess.DEVNULL)
+                missed += [name] if ended.returncode == 0 and read_folder(made) == kept else []
+            except subprocess.TimeoutExpired:
+                pass
+    print(f"of {len(records)} slips the vectors find {len(records) - len(missed)}; not {', '.join(missed)}")
+    sys.exit(len(records) < 60 or 20 * len(missed) > len(records))
+
+
 def measure():
     """File -> {line number: (function, branches taken, branches)}, for a core that runs only the cases."""
     with tempfile.TemporaryDirectory() as folder:
@@ -172,6 +222,10 @@ def cover():
 
 if "--coverage" in sys.argv:
     cover()
+elif "--slips" in sys.argv:
+    slips()
+elif "--choose" in sys.argv:
+    choose()
 elif "--amalgamated" in sys.argv:
     amalgamated()
 else:

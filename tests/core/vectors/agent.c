@@ -5,7 +5,7 @@
 #include "vectors.h"
 
 #define OPERATIONS 3u
-#define KEYS       2u
+#define KEYS       6u /* one more than the cache has room for; most cases have 2 */
 #define BUCKETS    64
 
 /* The rows of a key. */
@@ -25,7 +25,8 @@ struct host {
     bool is_waiting[OPERATIONS];
     struct shelf shelves[KEYS];
     int64_t now_ns;
-    uint64_t sequence;
+    uint64_t sequence, keys;
+    bool is_contested; /* other agents are faster each time */
 };
 
 static const char *const actions[] = {"PUT_ROW",      "READ_STATE", "WRITE_STATE", "CAS_STATE", "ADD_COUNTER",
@@ -116,9 +117,11 @@ static int64_t edge(struct host *host, uint64_t key)
 static void write_row(struct host *host)
 {
     struct bk_row row = vectors_draw_row(host->draw, host->now_ns, host->sequence++);
-    uint64_t key = draw_below(host->draw, KEYS);
+    uint64_t key = draw_below(host->draw, host->keys);
     if (one_in(host->draw, 4))
         row.time_ns = edge(host, key);
+    if (host->draw->is_edge && one_in(host->draw, 2))
+        row.time_ns = host->shelves[key].state[BK_COLUMN_LAST_CHANGE] - host->config.lead_ns;
     uint32_t operation = 0;
     begin_event(host, "write");
     vectors_unsigned(host->out, "key", key);
@@ -130,7 +133,9 @@ static void write_row(struct host *host)
 static void read_rows(struct host *host)
 {
     struct bk_query query = vectors_draw_query(host->draw, &host->config.strategy, host->now_ns);
-    uint64_t key = draw_below(host->draw, KEYS);
+    uint64_t key = draw_below(host->draw, host->keys);
+    if (one_in(host->draw, 4))
+        query.until_ns = edge(host, key);
     uint32_t operation = 0;
     begin_event(host, "read");
     vectors_unsigned(host->out, "key", key);
@@ -179,7 +184,7 @@ static void count_rows(struct host *host, const struct shelf *shelf, const struc
         outcome->rows = draw_below(host->draw, outcome->rows + 1);
     if (outcome->rows > 0) {
         outcome->mask = 3;
-        outcome->columns[BK_PLACE_TIME] = host->now_ns - (int64_t)draw_below(host->draw, 50);
+        outcome->columns[BK_PLACE_TIME] = host->now_ns - draw_span(host->draw, 50);
         outcome->columns[BK_PLACE_ID] = (int64_t)draw_below(host->draw, 8);
     }
 }
@@ -238,13 +243,13 @@ static struct bk_outcome perform(struct host *host, const struct bk_action *acti
 }
 
 /* The changes that other agents make to a key. */
-static void interfere(struct host *host, struct shelf *shelf)
+static void interfere(struct host *host, struct shelf *shelf, uint64_t which)
 {
     struct draw *draw = host->draw;
     int64_t *state = shelf->state;
     uint64_t column;
     bool is_guarded = host->config.coordination == BK_GUARDED;
-    switch (draw_below(draw, 7)) {
+    switch (which) {
     case 0: /* a roll */
         if (is_guarded) {
             state[BK_GUARDED_BEFORE] = state[BK_GUARDED_START];
@@ -252,9 +257,8 @@ static void interfere(struct host *host, struct shelf *shelf)
             add(&state[BK_GUARDED_UNTIL], 1 + draw_below(draw, 400));
         } else {
             state[BK_COLUMN_COUNTER] = 0;
-            state[BK_COLUMN_LAST_CHANGE] = host->now_ns - (int64_t)draw_below(draw, 300);
-            state[BK_COLUMN_NEXT_CHANGE] =
-                one_in(draw, 2) ? 0 : host->now_ns + (int64_t)draw_below(draw, 400) - 200;
+            state[BK_COLUMN_LAST_CHANGE] = host->now_ns - draw_span(draw, 300);
+            state[BK_COLUMN_NEXT_CHANGE] = one_in(draw, 2) ? 0 : host->now_ns + draw_span(draw, 400) - 200;
         }
         add(&state[BK_COLUMN_BUCKET], 1);
         break;
@@ -268,7 +272,7 @@ static void interfere(struct host *host, struct shelf *shelf)
     case 3: /* the lock of another agent, valid for some time or expired */
         shelf->has_lock = true;
         shelf->lock[BK_LOCK_OWNER] = (int64_t)draw_below(draw, 3);
-        shelf->lock[BK_LOCK_UNTIL] = host->now_ns + (int64_t)draw_below(draw, 400) - 200;
+        shelf->lock[BK_LOCK_UNTIL] = host->now_ns + (one_in(draw, 3) ? 0 : draw_span(draw, 400) - 200);
         break;
     case 4:
         shelf->has_state = one_in(draw, 3);
@@ -286,9 +290,12 @@ static void interfere(struct host *host, struct shelf *shelf)
 static struct bk_outcome answer(struct host *host, const struct bk_action *action)
 {
     struct bk_outcome outcome = {.kind = BK_OUTCOME_UNKNOWN};
-    if (one_in(host->draw, 6))
-        interfere(host, &host->shelves[action->key]);
-    switch (draw_below(host->draw, 20)) {
+    bool is_lock = action->kind == BK_ACT_CAS_LOCK, is_cas = is_lock || action->kind == BK_ACT_CAS_STATE;
+    if (is_cas && (host->is_contested || one_in(host->draw, 8)))
+        interfere(host, &host->shelves[action->key], is_lock ? 3 : 1);
+    else if (one_in(host->draw, 6))
+        interfere(host, &host->shelves[action->key], draw_below(host->draw, 7));
+    switch (host->is_contested ? UINT64_MAX : draw_below(host->draw, 20)) {
     case 0:
     case 1:
         outcome.kind = BK_OUTCOME_REFUSED;
@@ -350,7 +357,7 @@ static void view(struct host *host)
 {
     int64_t bucket;
     bool is_changing;
-    uint64_t key = draw_below(host->draw, KEYS);
+    uint64_t key = draw_below(host->draw, host->keys);
     begin_event(host, "view");
     vectors_unsigned(host->out, "key", key);
     if (bk_agent_view(host->agent, host->now_ns, key, &bucket, &is_changing)) {
@@ -374,15 +381,14 @@ static void tick(struct host *host)
 
 static void go_on(struct host *host)
 {
-    host->now_ns +=
-        one_in(host->draw, 5) ? (int64_t)draw_below(host->draw, 600) : (int64_t)draw_below(host->draw, 12);
+    host->now_ns += one_in(host->draw, 5) ? draw_span(host->draw, 600) : draw_span(host->draw, 12);
     if (one_in(host->draw, 30))
-        host->now_ns -= (int64_t)draw_below(host->draw, 300);
+        host->now_ns -= draw_span(host->draw, 300);
     if (one_in(host->draw, 8)) {
-        int64_t edge_ns = edge(host, draw_below(host->draw, KEYS));
+        int64_t edge_ns = edge(host, draw_below(host->draw, host->keys));
         host->now_ns = edge_ns > host->now_ns ? edge_ns : host->now_ns;
     }
-    switch (draw_below(host->draw, 16)) {
+    switch (host->is_contested && !one_in(host->draw, 8) ? 16 : draw_below(host->draw, 16)) {
     case 0:
         read_rows(host);
         break;
@@ -433,22 +439,22 @@ static void draw_config(struct host *host, int number)
     } else if (which < 17) {
         config->source = (enum bk_source)(which - 10);
     }
-    config->lead_ns = (int64_t)draw_below(draw, 300);
-    config->cache_ttl_ns = one_in(draw, 5) ? 0 : (int64_t)draw_below(draw, 300);
+    config->lead_ns = draw_span(draw, 300);
+    config->cache_ttl_ns = one_in(draw, 5) ? 0 : draw_span(draw, 300);
     config->cache_entries = 4;
     config->operations = OPERATIONS - one_in(draw, 4);
     config->retries = (uint32_t)draw_below(draw, 4);
     config->counter_retries = (uint32_t)draw_below(draw, 3);
-    config->retry_backoff_ns = one_in(draw, 3) ? 0 : 1 + (int64_t)draw_below(draw, 20);
-    config->lock_lasts_ns = 1 + (int64_t)draw_below(draw, 300);
-    config->lock_backoff_ns = 1 + (int64_t)draw_below(draw, 50);
-    config->grant_ns = 1 + (int64_t)draw_below(draw, 200);
+    config->retry_backoff_ns = one_in(draw, 3) ? 0 : draw_some(draw, 20);
+    config->lock_lasts_ns = draw_some(draw, 300);
+    config->lock_backoff_ns = draw_some(draw, 50);
+    config->grant_ns = draw_some(draw, 200);
     config->lease_rows = 1 + draw_below(draw, 4);
     config->every_rows = draw_below(draw, 4);
-    config->every_ns = config->every_rows == 0 || one_in(draw, 2) ? 1 + (int64_t)draw_below(draw, 100) : 0;
+    config->every_ns = config->every_rows == 0 || one_in(draw, 2) ? draw_some(draw, 100) : 0;
     config->remember_keys = strategy.kind == BK_KIND_TIME && !one_in(draw, 3) ? 4 : 0;
-    config->late_ns = (int64_t)draw_below(draw, 2000);
-    config->clock_bound_ns = (int64_t)draw_below(draw, 60);
+    config->late_ns = draw_span(draw, 2000);
+    config->clock_bound_ns = draw_span(draw, 60);
     config->agent_id = 1 + draw_below(draw, 2);
     bk_history_begin(&strategy, &host->history);
     if (one_in(draw, 3)) {
@@ -498,23 +504,22 @@ static void draw_state(struct host *host, struct shelf *shelf)
         if (one_in(host->draw, 12))
             state[BK_COLUMN_BUCKET] = INT64_MAX - (int64_t)draw_below(host->draw, 3);
         if (one_in(host->draw, 2))
-            state[BK_COLUMN_NEXT_CHANGE] = host->now_ns + (int64_t)draw_below(host->draw, 400) - 100;
+            state[BK_COLUMN_NEXT_CHANGE] = host->now_ns + draw_span(host->draw, 400) - 100;
         if (host->config.strategy.max_age_ns != 0) /* within three greatest ages */
             state[BK_COLUMN_LAST_CHANGE] =
-                host->now_ns -
-                (int64_t)draw_below(host->draw, 3 * (uint64_t)host->config.strategy.max_age_ns);
+                host->now_ns - draw_span(host->draw, 3 * (uint64_t)host->config.strategy.max_age_ns);
         return;
     }
     int64_t bucket = (int64_t)draw_below(host->draw, 6);
     state[BK_GUARDED_BUCKET] = bucket;
     state[BK_GUARDED_BEFORE] = bucket > 1 ? host->now_ns - 600 : INT64_MIN;
     state[BK_GUARDED_START] = bucket > 0 ? host->now_ns - 300 : INT64_MIN;
-    state[BK_GUARDED_UNTIL] = host->now_ns - 100 + (int64_t)draw_below(host->draw, 300);
+    state[BK_GUARDED_UNTIL] = host->now_ns - 100 + draw_span(host->draw, 300);
     for (int64_t older = bucket - 2; older > 0; older--) {
         shelf->has_start[older] = !one_in(host->draw, 6);
         shelf->starts[older] = state[BK_GUARDED_BEFORE] - (300 * (bucket - 1 - older));
         if (one_in(host->draw, 8))
-            shelf->starts[older] = host->now_ns;
+            shelf->starts[older] = one_in(host->draw, 2) ? host->now_ns : state[BK_GUARDED_BEFORE];
     }
 }
 
@@ -536,6 +541,8 @@ static void write_stats(FILE *out, const struct bk_agent *agent, int64_t now_ns)
 void vectors_agent(FILE *out, struct draw *draw, int which)
 {
     struct host host = {.out = out, .draw = draw, .now_ns = 1000000};
+    host.is_contested = one_in(draw, 20);
+    host.keys = host.is_contested ? 1 : one_in(draw, 8) ? KEYS : 2;
     draw_config(&host, which);
     size_t size = bk_agent_size(&host.config);
     void *memory = malloc(size);
@@ -545,7 +552,7 @@ void vectors_agent(FILE *out, struct draw *draw, int which)
         draw_state(&host, &host.shelves[i]);
     write_config(out, &host.config);
     fputs(",\"events\":[{\"event\":\"none\"}", out);
-    for (uint64_t i = 20 + draw_below(draw, 30); i > 0; i--)
+    for (uint64_t i = host.is_contested ? 150 : 20 + draw_below(draw, 30); i > 0; i--)
         go_on(&host);
     fputs("]", out);
     write_stats(out, host.agent, host.now_ns);

@@ -8,15 +8,17 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
     struct bk_strategy strategy;
     uint64_t threshold = 1 + draw_below(draw, 4), numerator = 1 + draw_below(draw, 3);
     bool is_plain = !one_in(draw, 4), is_sharded = kind == VECTORS_SHARDS;
+    uint64_t bits_most = one_in(draw, 8) ? BK_BITS_MAX : 2;
     bk_strategy_unbucketed(&strategy);
     kind = is_sharded ? BK_KIND_TIME : kind;
     switch (kind) {
     case BK_KIND_TIME: {
         int64_t epoch_ns = is_plain ? 0 : draw_time(draw);
-        if (one_in(draw, 2))
-            bk_strategy_time(1000 + (int64_t)draw_below(draw, 3000), epoch_ns, &strategy);
+        if (!draw->is_edge && one_in(draw, 2))
+            bk_strategy_time(1000 + draw_span(draw, 3000), epoch_ns, &strategy);
         else
-            bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
+            bk_strategy_calendar(
+                draw->is_edge ? BK_CALENDAR_MONTH : (enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
         if (is_sharded)
             bk_strategy_shards(2 + (uint32_t)draw_below(draw, 4), &strategy);
         break;
@@ -26,7 +28,8 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
         break;
     case BK_KIND_PROBABILISTIC:
         if (is_plain)
-            bk_strategy_probabilistic((uint32_t)draw_below(draw, 3), threshold, &strategy);
+            bk_strategy_probabilistic(draw->is_edge ? BK_BITS_MAX : (uint32_t)draw_below(draw, bits_most + 1),
+                                      threshold, &strategy);
         else
             bk_strategy_probabilistic_chance(numerator, 3 + draw_below(draw, 4), threshold, &strategy);
         break;
@@ -40,7 +43,7 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
         break;
     }
     if (may_age && (kind == BK_KIND_COUNT || bk_kind_fires(kind)))
-        bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 3000), &strategy);
+        bk_strategy_max_age(1000 + draw_span(draw, 3000), &strategy);
     return strategy;
 }
 
@@ -51,11 +54,11 @@ struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t seque
     struct bk_row row = {.time_ns = now_ns, .sequence = sequence, .bytes = draw_below(draw, 200)};
     switch (draw_below(draw, 12)) {
     case 0:
-        row.time_ns -= (int64_t)draw_below(draw, 4000);
+        row.time_ns -= draw_span(draw, one_in(draw, 2) ? 600 : 4000);
         row.sequence -= draw_below(draw, row.sequence / 2 + 1);
         break;
     case 1:
-        row.time_ns += (int64_t)draw_below(draw, 400);
+        row.time_ns += draw_span(draw, 400);
         break;
     case 2:
         row.sequence += draw_below(draw, 9);
@@ -64,6 +67,11 @@ struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t seque
         break;
     }
     row.id = one_in(draw, 3) ? draw_bits(draw) : draw_below(draw, 8);
+    uint64_t bit = UINT64_C(1) << draw_below(draw, 34), part = 3 + draw_below(draw, 4);
+    if (one_in(draw, 8)) /* exactly some low bits are 1 */
+        row.id = (row.id << 8 | (bit - 1)) & ~bit;
+    else if (one_in(draw, 8)) /* the first id beyond a chance of 1 / part, or the last one within it */
+        row.id = UINT64_MAX / part + (bit & 1);
     return row;
 }
 
@@ -79,9 +87,9 @@ struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *
     if (one_in(draw, 30))
         query.plan = (enum bk_plan)draw_below(draw, 6);
     query.rows = one_in(draw, 30) ? 0 : 1 + draw_below(draw, 20);
-    query.from_ns = now_ns - (int64_t)draw_below(draw, 9000);
-    query.until_ns = query.from_ns + (one_in(draw, 30) ? 0 : 1 + (int64_t)draw_below(draw, 6000));
-    query.birth_ns = now_ns - (int64_t)draw_below(draw, 12000);
+    query.from_ns = now_ns - draw_span(draw, 9000);
+    query.until_ns = query.from_ns + (one_in(draw, 30) ? 0 : draw_some(draw, 6000));
+    query.birth_ns = now_ns - draw_span(draw, 12000);
     if (one_in(draw, 6))
         query.birth_ns += 5000;
     query.partitions_max = one_in(draw, 5) ? 1 + draw_below(draw, 4) : 0;
@@ -99,8 +107,7 @@ void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_
         if (last->strategy.kind == BK_KIND_TIME && last->strategy.of.time.shards > 1 && one_in(draw, 2))
             kind = VECTORS_SHARDS;
         struct bk_strategy next = vectors_draw_strategy(draw, kind, last->strategy.max_age_ns != 0);
-        int64_t from_ns =
-            (last->from_ns > now_ns ? last->from_ns : now_ns) + (int64_t)draw_below(draw, 3000) + 1;
+        int64_t from_ns = (last->from_ns > now_ns ? last->from_ns : now_ns) + draw_some(draw, 3000);
         bk_history_change(history, from_ns, &next);
     }
 }

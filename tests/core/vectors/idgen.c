@@ -17,7 +17,7 @@ struct client {
     struct bk_idgen_action waiting;
     bool is_waiting;
     int64_t now_ns, last, lock[2];
-    bool has_last, has_lock;
+    bool has_last, has_lock, is_contested; /* another client is faster each time */
 };
 
 static void write_columns(FILE *out, const struct bk_idgen_column *columns, size_t count)
@@ -86,8 +86,7 @@ static size_t draw_columns(struct client *client, struct bk_idgen_column *column
     if (!one_in(draw, 8))
         columns[count++] = client->own;
     for (uint64_t i = one_in(draw, 3) ? draw_below(draw, 10) : 0; i > 0; i--)
-        columns[count++] =
-            (struct bk_idgen_column){5 + i, client->now_ns + (int64_t)draw_below(draw, 600) - 500};
+        columns[count++] = (struct bk_idgen_column){5 + i, client->now_ns + draw_span(draw, 600) - 500};
     return count;
 }
 
@@ -128,14 +127,14 @@ static struct bk_idgen_outcome perform(struct client *client, struct bk_idgen_co
 }
 
 /* Changes by other clients, and changes that no client has made. */
-static void interfere(struct client *client)
+static void interfere(struct client *client, uint64_t which)
 {
     struct draw *draw = client->draw;
-    switch (draw_below(draw, 4)) {
+    switch (which) {
     case 0:
         client->has_lock = true;
         client->lock[0] = (int64_t)draw_below(draw, 4);
-        client->lock[1] = client->now_ns + (int64_t)draw_below(draw, 400) - 300;
+        client->lock[1] = client->now_ns + draw_span(draw, 400) - (client->is_contested ? 400 : 300);
         break;
     case 1:
         client->has_last = true;
@@ -158,9 +157,13 @@ static void tell_outcome(struct client *client)
     struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_UNKNOWN};
     if (!client->is_waiting)
         return;
-    if (one_in(client->draw, 6))
-        interfere(client);
-    uint64_t fate = draw_below(client->draw, 16);
+    bool is_lock = client->waiting.kind == BK_IDGEN_CAS_LOCK,
+         is_last = client->waiting.kind == BK_IDGEN_CAS_LAST;
+    if ((is_lock || is_last) && client->is_contested)
+        interfere(client, is_last);
+    else if (one_in(client->draw, 6))
+        interfere(client, draw_below(client->draw, 4));
+    uint64_t fate = client->is_contested ? 16 : draw_below(client->draw, 16);
     if (fate < 2)
         outcome.kind = fate == 0 ? BK_IDGEN_REFUSED : BK_IDGEN_UNKNOWN;
     else if (fate == 2)
@@ -198,23 +201,24 @@ static struct bk_idgen_config draw_config(struct draw *draw, int which)
     config.batch = 1 + (uint32_t)draw_below(draw, 4);
     config.stripes = 1 + (uint32_t)draw_below(draw, 3);
     config.choice = (enum bk_idgen_choice)draw_below(draw, 3);
-    config.lock_lasts_ns = 200 + (int64_t)draw_below(draw, 200);
-    config.lease_ns = 1 + (int64_t)draw_below(draw, 199);
+    config.lock_lasts_ns = 200 + draw_span(draw, 200);
+    config.lease_ns = draw_some(draw, 150);
     config.backoff = (enum bk_idgen_backoff)draw_below(draw, 3);
-    config.backoff_base_ns = 1 + (int64_t)draw_below(draw, 40);
+    config.backoff_base_ns = draw_some(draw, 40);
     config.attempts = (uint32_t)draw_below(draw, 5);
     config.retries = (uint32_t)draw_below(draw, 3);
     config.stripe = 1 + (uint32_t)draw_below(draw, config.stripes);
     if (config.backoff == BK_IDGEN_EXPONENTIAL && one_in(draw, 2))
-        config.backoff_cap_ns = config.backoff_base_ns + (int64_t)draw_below(draw, 90);
+        config.backoff_cap_ns = config.backoff_base_ns + draw_span(draw, 90);
     if (one_in(draw, 2))
-        config.backoff_limit_ns = config.backoff_base_ns + (int64_t)draw_below(draw, 90);
+        config.backoff_limit_ns = config.backoff_base_ns + draw_span(draw, 90);
     return config;
 }
 
 void vectors_idgen(FILE *out, struct draw *draw, int which)
 {
     struct client client = {.out = out, .draw = draw, .now_ns = 1000000};
+    client.is_contested = one_in(draw, 12);
     const struct bk_idgen_config config = client.config = draw_config(draw, which);
     if (bk_idgen_init(&config, &client.idgen) != BK_OK)
         abort();
@@ -238,7 +242,7 @@ void vectors_idgen(FILE *out, struct draw *draw, int which)
 #undef MEMBER
     fputs("},\"events\":[{\"event\":\"none\"}", out);
     for (int i = 0; i < 40; i++) {
-        client.now_ns += (int64_t)draw_below(draw, 20);
+        client.now_ns += draw_span(draw, 20);
         uint64_t next = draw_below(draw, 8);
         if (next < 2)
             take(&client);

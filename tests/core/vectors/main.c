@@ -3,15 +3,21 @@
  *
  *   core_vectors FOLDER      writes FOLDER/NAME.json
  *   core_vectors --family F --seeds A..B   prints the cases of these seeds as a file of family F
- *   core_vectors --choose    prints seeds.h: for each family the seeds, from 1 on, that take an edge of the
- *                            core's code that no earlier seed took. This needs a core that clang built with
- *                            -fsanitize-coverage=inline-8bit-counters, which counts edges. */
+ *   core_vectors --choose    prints seeds.h: the seeds whose cases find most of the slips of slips.py, first
+ * over all, then in each family. This needs a core that slips.py wrote. */
+#define _DEFAULT_SOURCE /* mmap() of no file */
 #include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "vectors.h"
 
-#define SEEDS_MIN 2 /* per family */
-#define SEEDS_MAX 6000
+#define SEEDS_MIN(family) ((family) < 2 ? 20u : 2u) /* hash and id have small cases */
+#define SEEDS_MAX         1800
+#define SEEDS_EDGE        1500 /* later ones are at limits */
+#define BYTES_MAX         1100000
 
 struct family {
     const char *name;
@@ -88,7 +94,8 @@ static const struct {
 
 static void draw_case(FILE *out, const struct family *family, uint32_t seed)
 {
-    struct draw draw = {(seed * UINT64_C(1000003)) + (uint64_t)(family - families)};
+    struct draw draw = {(seed * UINT64_C(1000003)) + (uint64_t)(family - families), seed % 2 == 0,
+                        seed > SEEDS_EDGE};
     family->draw_case(out, &draw, family->which);
 }
 
@@ -113,80 +120,186 @@ static int write_family(const char *folder, const struct family *family)
     return fclose(out) != 0;
 }
 
-/* The counters of edges, which the compiler's code increments. */
-static unsigned char *edges_begin, *edges_end;
-void __sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end);
-void __sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end)
-{
-    if (edges_begin == NULL || begin < edges_begin)
-        edges_begin = begin;
-    if (end > edges_end)
-        edges_end = end;
-}
+/* The slip that the core makes, and those that would have changed a value: see slips.py. */
+enum { SLIPS_MAX = 8192, CASES = (int)FAMILIES * SEEDS_MAX, TRIES = 12, TRIES_MAX = 2500, FOUND = 2 };
+unsigned slip;
+unsigned char slip_differs[SLIPS_MAX];
 
 struct candidate {
-    const struct family *family;
-    uint32_t seed, among;
-    unsigned char *edges;
-    bool is_dropped;
+    uint64_t digest;
+    size_t bytes, slips;
+    uint16_t *list; /* the slips that this case finds */
+    bool is_taken;
 };
 
-/* A family always keeps SEEDS_MIN of its seeds. */
-static bool is_needed(const struct candidate *candidate, const uint32_t *takers, size_t count)
+/* What a process that makes one slip tells the process that chooses. It may crash at any case. */
+struct told {
+    size_t at, count;
+    uint32_t found[FAMILIES * FOUND * 8];
+};
+
+/* Cases are ordered by seed, then by family. Returns a digest of the case's text. */
+static uint64_t run_case(size_t number, size_t *bytes)
 {
-    if (candidate->among < SEEDS_MIN)
-        return true;
-    for (size_t j = 0; j < count; j++)
-        if (candidate->edges[j] != 0 && takers[j] == 1)
-            return true;
-    return false;
+    static char text[1 << 20];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    if (out == NULL)
+        abort();
+    draw_case(out, &families[number % FAMILIES], 1 + (uint32_t)(number / FAMILIES));
+    *bytes = (size_t)ftell(out);
+    fclose(out);
+    uint64_t digest = UINT64_C(0xcbf29ce484222325); /* FNV-1a, since the slips change the core's own hash */
+    for (size_t i = 0; i < *bytes; i++)
+        digest = (digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return digest;
 }
 
-/* Greedily forwards, then backwards: a seed whose edges later seeds take too is dropped. */
+/* Each family tries at most TRIES of its cases, or up to TRIES_MAX together while no case of any finds the
+ * slip. */
+static void seek(struct told *told, const struct candidate *all, const uint32_t *cases, size_t count)
+{
+    static unsigned tries[FAMILIES], found[FAMILIES], tried;
+    for (; told->at < count && tried < TRIES_MAX; told->at++) {
+        size_t number = cases[told->at], family = number % FAMILIES, bytes;
+        if (found[family] >= FOUND || (told->count > 0 && tries[family] >= TRIES))
+            continue;
+        tries[family]++;
+        tried++;
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 30000}, NULL);
+        if (run_case(number, &bytes) == all[number].digest)
+            continue;
+        told->found[told->count++] = (uint32_t)number;
+        found[family]++;
+    }
+}
+
+/* Finds cases whose text the slip changes. A case that crashes or never ends finds it too. */
+static void try_slip(struct told *told, const struct candidate *all, const uint32_t *cases, size_t count)
+{
+    told->at = told->count = 0;
+    for (int faults = 0; told->at < count && faults < 2 * FOUND; faults++) {
+        pid_t child = fork();
+        if (child == 0) {
+            seek(told, all, cases, count);
+            _exit(0);
+        }
+        int status;
+        if (child < 0 || waitpid(child, &status, 0) != child)
+            abort();
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            return;
+        told->found[told->count++] = cases[told->at++];
+    }
+}
+
+/* What a case adds: above all slips that no case finds yet, then those that only one finds, or none of its
+ * family. */
+static double worth(const struct candidate *candidate, const unsigned char *of_family,
+                    const unsigned char *of_all)
+{
+    double sum = 0;
+    for (size_t i = 0; i < candidate->slips; i++) {
+        unsigned at = candidate->list[i];
+        sum += (of_all[at] == 0 ? 100000 : of_all[at] == 1 ? 2 : 0) + (of_family[at] == 0);
+    }
+    return sum / (double)(candidate->bytes + 100);
+}
+
+/* Marks all slips that a case finds, also those that it was not tried with. */
+static void mark(struct told *told, const struct candidate *all, uint32_t number, unsigned char *of_family,
+                 unsigned char *of_all)
+{
+    static unsigned char differs[SLIPS_MAX];
+    size_t bytes;
+    slip = 0;
+    memset(slip_differs, 0, sizeof slip_differs);
+    run_case(number, &bytes);
+    memcpy(differs, slip_differs, sizeof differs);
+    for (slip = 1; slip < SLIPS_MAX; slip++) {
+        if (differs[slip] == 0 || (of_all[slip] == 2 && of_family[slip] == 1))
+            continue;
+        try_slip(told, all, &number, 1);
+        if (told->count == 0)
+            continue;
+        of_family[slip] = 1;
+        of_all[slip] = of_all[slip] == 0 ? 1 : 2;
+    }
+}
+
+/* Greedily: the case that finds most per byte, until BYTES_MAX are used. */
+static void take(struct told *told, struct candidate *all)
+{
+    static unsigned char of_family[FAMILIES][SLIPS_MAX], of_all[SLIPS_MAX];
+    for (size_t bytes = 0; bytes < BYTES_MAX;) {
+        size_t best = CASES;
+        double most = 0;
+        for (size_t i = 0; i < CASES; i++) {
+            if (all[i].is_taken)
+                continue;
+            double value = i / FAMILIES < SEEDS_MIN(i % FAMILIES)
+                               ? 1e6
+                               : worth(&all[i], of_family[i % FAMILIES], of_all);
+            if (value > most) {
+                most = value;
+                best = i;
+            }
+        }
+        if (best == CASES)
+            return;
+        all[best].is_taken = true;
+        bytes += all[best].bytes;
+        mark(told, all, (uint32_t)best, of_family[best % FAMILIES], of_all);
+    }
+}
+
+static void *map(size_t size, int how)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | how, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
+}
+
+static void found_by(struct candidate *candidate)
+{
+    uint16_t *list = realloc(candidate->list, (candidate->slips + 1) * sizeof *list);
+    if (list == NULL)
+        abort();
+    candidate->list = list;
+    list[candidate->slips++] = (uint16_t)slip;
+}
+
 static int choose(void)
 {
-    static struct candidate taken[FAMILIES * 256];
-    size_t count = (size_t)(edges_end - edges_begin), taken_count = 0, edge_count = 0;
-    uint32_t *takers = calloc(count + 1, sizeof *takers);
-    FILE *nowhere = fopen("/dev/null", "w");
-    if (count == 0 || takers == NULL || nowhere == NULL) {
-        fprintf(stderr, "the core was not built to count edges\n");
-        return 1;
-    }
-    for (size_t i = 0; i < FAMILIES; i++) {
-        uint32_t among = 0;
-        for (uint32_t seed = 1; seed <= SEEDS_MAX; seed++) {
-            size_t before = edge_count;
-            memset(edges_begin, 0, count);
-            draw_case(nowhere, &families[i], seed);
-            for (size_t j = 0; j < count; j++)
-                edge_count += edges_begin[j] != 0 && takers[j] == 0;
-            if (edge_count == before && seed > SEEDS_MIN)
-                continue;
-            struct candidate *candidate = &taken[taken_count++];
-            *candidate = (struct candidate){&families[i], seed, among++, malloc(count), false};
-            if (candidate->edges == NULL || taken_count == sizeof taken / sizeof *taken)
-                abort();
-            memcpy(candidate->edges, edges_begin, count);
-            for (size_t j = 0; j < count; j++)
-                takers[j] += edges_begin[j] != 0;
+    static struct candidate all[CASES];
+    static size_t counts[SLIPS_MAX], found;
+    struct told *told = map(sizeof *told, MAP_SHARED);
+    uint32_t(*cases)[CASES] = map(SLIPS_MAX * sizeof *cases, MAP_SHARED | MAP_NORESERVE);
+    for (uint32_t i = 0; i < CASES; i++) {
+        memset(slip_differs, 0, sizeof slip_differs);
+        all[i].digest = run_case(i, &all[i].bytes);
+        for (size_t j = 1; j < SLIPS_MAX; j++) {
+            if (slip_differs[j] != 0)
+                cases[j][counts[j]++] = i;
         }
     }
-    for (size_t i = taken_count; i-- > 0;) {
-        taken[i].is_dropped = !is_needed(&taken[i], takers, count);
-        for (size_t j = 0; taken[i].is_dropped && j < count; j++)
-            takers[j] -= taken[i].edges[j] != 0;
+    for (slip = 1; slip < SLIPS_MAX; slip++) {
+        try_slip(told, all, cases[slip], counts[slip]);
+        found += told->count > 0;
+        for (size_t i = 0; i < told->count; i++)
+            found_by(&all[told->found[i]]);
     }
+    take(told, all);
     puts("/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
-         "/* Made by core_vectors --choose: the cases of the vectors. */");
-    for (size_t i = 0; i < taken_count; i++) {
-        if (!taken[i].is_dropped)
-            printf("{\"%s\", %" PRIu32 "},\n", taken[i].family->name, taken[i].seed);
-        free(taken[i].edges);
+         "/* Made by vectors_test.py --choose: the cases of the vectors. */");
+    for (size_t family = 0; family < FAMILIES; family++) {
+        for (size_t i = family; i < CASES; i += FAMILIES) {
+            if (all[i].is_taken)
+                printf("{\"%s\", %zu},\n", families[family].name, 1 + i / FAMILIES);
+        }
     }
-    fprintf(stderr, "%zu of %zu edges\n", edge_count, count);
-    free(takers);
-    return fclose(nowhere) != 0;
+    fprintf(stderr, "%zu slips are found\n", found);
+    return found == 0;
 }
 
 /* Prints cases that are not among the vectors, for a port that is compared with the core: --family F --seeds

@@ -18,7 +18,7 @@ void vectors_hash(FILE *out, struct draw *draw, int which)
     uint64_t seed = one_in(draw, 2) ? 0 : draw_bits(draw), input = draw_bits(draw);
     uint32_t buckets = 1 + (uint32_t)(draw_size(draw) % BK_BUCKETS_MAX);
     for (size_t i = 0; i < size; i++)
-        bytes[i] = (unsigned char)draw_bits(draw);
+        bytes[i] = (unsigned char)(draw->is_coarse ? 0x7e + draw_below(draw, 4) : draw_bits(draw));
     struct bk_hash128 plain = bk_murmur3_128(bytes, size, seed);
     struct bk_hash128 cassandra = bk_murmur3_128_cassandra(bytes, size, seed);
     fputs("{\"bytes\":", out);
@@ -80,9 +80,13 @@ static void write_effect(FILE *out, const struct bk_effect *effect)
     vectors_array(out, "effect", numbers, 3);
 }
 
+/* Also within ten years of 2100, where a leap day is missing. */
 static int64_t draw_begin(struct draw *draw)
 {
-    return one_in(draw, 4) ? draw_time(draw) / 2 : 1000000 + (int64_t)draw_below(draw, 1000);
+    uint64_t years = draw->is_edge ? 1 : one_in(draw, 8) ? 20 : 0;
+    if (years > 0)
+        return INT64_C(86400000000000) * (47482 + (int64_t)draw_below(draw, 365 * years) - 3650);
+    return one_in(draw, 4) ? draw_time(draw) / 2 : 1000000 + draw_span(draw, 1000);
 }
 
 void vectors_route(FILE *out, struct draw *draw, int which)
@@ -111,7 +115,11 @@ void vectors_route(FILE *out, struct draw *draw, int which)
         write_effect(out, &effect);
         vectors_state(out, "state", &state);
         fputs("}", out);
-        now_ns = (int64_t)((uint64_t)now_ns + draw_below(draw, 900));
+        if ((draw->is_edge || one_in(draw, 3)) && route.until_ns > now_ns &&
+            route.until_ns < INT64_MAX) /* at the end of its time */
+            now_ns = route.until_ns - 1 + (int64_t)draw_below(draw, 2);
+        else
+            now_ns = (int64_t)((uint64_t)now_ns + (uint64_t)draw_span(draw, 900));
         sequence += draw_below(draw, 2) + (sequence < 1000);
     }
     fputs("]}", out);
@@ -137,7 +145,7 @@ static void read_on(FILE *out, struct draw *draw, struct bk_reader *reader, stru
         }
         vectors_unsigned(out, "rows", rows);
         if (strategy->kind == BK_KIND_TIME && rows == 0) {
-            int64_t late_ns = (int64_t)draw_below(draw, 3000);
+            int64_t late_ns = draw_span(draw, 3000);
             bk_empties_learn(known, strategy, reader, now_ns, late_ns, step.bucket_low, step.bucket_high);
             vectors_array(out, "learn", &late_ns, 1);
         }
@@ -178,7 +186,7 @@ static void write_empties(FILE *out, const struct bk_empties *known)
 void vectors_read(FILE *out, struct draw *draw, int which)
 {
     struct bk_strategy strategy = vectors_draw_strategy(draw, (enum bk_kind)which, false);
-    struct bk_key_state state = {.bucket = one_in(draw, 10) ? -1 : (int64_t)draw_below(draw, 12)};
+    struct bk_key_state state = {.bucket = one_in(draw, 10) ? -1 : draw_span(draw, 12)};
     struct bk_empties known = {0};
     int64_t now_ns = draw_begin(draw), base = (int64_t)draw_below(draw, 3);
     bool has_many = strategy.kind == BK_KIND_TIME && one_in(draw, 4);
@@ -279,6 +287,11 @@ void vectors_history(FILE *out, struct draw *draw, int which)
     memset(&state, 0, sizeof state);
     bk_history_begin(&first, &history);
     vectors_draw_eras(draw, &history, false, now_ns);
+    if (draw->is_edge) {
+        int64_t from_ns = history.eras[history.count - 1].from_ns;
+        now_ns = from_ns > now_ns ? from_ns : now_ns;
+        sequence = draw_below(draw, 3);
+    }
     fputs("{\"eras_of\":\"a key\"", out);
     vectors_eras(out, "history", &history);
     fputs(",\"rows\":[", out);
@@ -297,7 +310,7 @@ void vectors_history(FILE *out, struct draw *draw, int which)
         if (one_in(draw, 4))
             read_history(out, draw, &history, &state, now_ns);
         fputs("}", out);
-        now_ns = (int64_t)((uint64_t)now_ns + draw_below(draw, 900));
+        now_ns = (int64_t)((uint64_t)now_ns + (uint64_t)draw_span(draw, 900));
     }
     fputs("]}", out);
 }

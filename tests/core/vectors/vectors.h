@@ -48,6 +48,25 @@ struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *
 /* Changes the history once or twice, with settings of the same kind or of a kind that may follow. */
 void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_kind, int64_t now_ns);
 
+/* The distance of two times of a span below n. */
+static inline int64_t grid_of(const struct draw *draw, uint64_t n)
+{
+    return !draw->is_coarse ? 1 : n >= 900 ? 500 : n >= 200 ? 50 : 10;
+}
+
+/* A span of time below n, in a coarse case a round one. */
+static inline int64_t draw_span(struct draw *draw, uint64_t n)
+{
+    int64_t span = (int64_t)draw_below(draw, n);
+    return span - span % grid_of(draw, n);
+}
+
+/* The same, above 0. */
+static inline int64_t draw_some(struct draw *draw, uint64_t n)
+{
+    return draw_span(draw, n) + grid_of(draw, n);
+}
+
 static inline bool one_in(struct draw *draw, uint64_t n)
 {
     return draw_below(draw, n) == 0;
