@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Package bucketing places rows in buckets and plans reads, as libbucketing does, to the last bit. It is pure Go and has
-// what a service with one writer per key needs: strategies, routes, read plans and the bits of ids. docs/porting.md and
-// the C headers describe the rules; the vectors of core/vectors check them.
+// Package bucketing places rows in buckets and plans reads, as libbucketing does, to the last bit: strategies, histories,
+// agents that share keys, and unique numbers. It is pure Go. docs/porting.md and the C headers describe the rules; the
+// vectors of core/vectors check them.
 package bucketing
 
 import (
@@ -38,23 +38,46 @@ const (
 
 // The errors are the statuses of status.h.
 var (
-	ErrKind      = errors.New("BK_ERROR_KIND")
-	ErrWindow    = errors.New("BK_ERROR_WINDOW")
-	ErrCalendar  = errors.New("BK_ERROR_CALENDAR")
-	ErrRows      = errors.New("BK_ERROR_ROWS")
-	ErrBits      = errors.New("BK_ERROR_BITS")
-	ErrChance    = errors.New("BK_ERROR_CHANCE")
-	ErrThreshold = errors.New("BK_ERROR_THRESHOLD")
-	ErrBuckets   = errors.New("BK_ERROR_BUCKETS")
-	ErrBytes     = errors.New("BK_ERROR_BYTES")
-	ErrAge       = errors.New("BK_ERROR_AGE")
-	ErrState     = errors.New("BK_ERROR_STATE")
-	ErrPlan      = errors.New("BK_ERROR_PLAN")
-	ErrQuery     = errors.New("BK_ERROR_QUERY")
-	ErrRange     = errors.New("BK_ERROR_RANGE")
-	ErrTooLong   = errors.New("BK_ERROR_WALK_TOO_LONG")
-	ErrID        = errors.New("BK_ERROR_ID")
-	ErrShards    = errors.New("BK_ERROR_SHARDS")
+	ErrKind         = errors.New("BK_ERROR_KIND")
+	ErrWindow       = errors.New("BK_ERROR_WINDOW")
+	ErrCalendar     = errors.New("BK_ERROR_CALENDAR")
+	ErrRows         = errors.New("BK_ERROR_ROWS")
+	ErrBits         = errors.New("BK_ERROR_BITS")
+	ErrChance       = errors.New("BK_ERROR_CHANCE")
+	ErrThreshold    = errors.New("BK_ERROR_THRESHOLD")
+	ErrBuckets      = errors.New("BK_ERROR_BUCKETS")
+	ErrBytes        = errors.New("BK_ERROR_BYTES")
+	ErrAge          = errors.New("BK_ERROR_AGE")
+	ErrState        = errors.New("BK_ERROR_STATE")
+	ErrPlan         = errors.New("BK_ERROR_PLAN")
+	ErrQuery        = errors.New("BK_ERROR_QUERY")
+	ErrRange        = errors.New("BK_ERROR_RANGE")
+	ErrTooLong      = errors.New("BK_ERROR_WALK_TOO_LONG")
+	ErrID           = errors.New("BK_ERROR_ID")
+	ErrEras         = errors.New("BK_ERROR_ERAS")
+	ErrEraTime      = errors.New("BK_ERROR_ERA_TIME")
+	ErrEraKind      = errors.New("BK_ERROR_ERA_KIND")
+	ErrBucket       = errors.New("BK_ERROR_BUCKET")
+	ErrClient       = errors.New("BK_ERROR_CLIENT")
+	ErrBatch        = errors.New("BK_ERROR_BATCH")
+	ErrStripe       = errors.New("BK_ERROR_STRIPE")
+	ErrLock         = errors.New("BK_ERROR_LOCK")
+	ErrLease        = errors.New("BK_ERROR_LEASE")
+	ErrBackoff      = errors.New("BK_ERROR_BACKOFF")
+	ErrContended    = errors.New("BK_ERROR_CONTENDED")
+	ErrEmpty        = errors.New("BK_ERROR_EMPTY")
+	ErrLast         = errors.New("BK_ERROR_LAST")
+	ErrExhausted    = errors.New("BK_ERROR_EXHAUSTED")
+	ErrOperation    = errors.New("BK_ERROR_OPERATION")
+	ErrOutcome      = errors.New("BK_ERROR_OUTCOME")
+	ErrCoordination = errors.New("BK_ERROR_COORDINATION")
+	ErrSource       = errors.New("BK_ERROR_SOURCE")
+	ErrLead         = errors.New("BK_ERROR_LEAD")
+	ErrCache        = errors.New("BK_ERROR_CACHE")
+	ErrOperations   = errors.New("BK_ERROR_OPERATIONS")
+	ErrGrant        = errors.New("BK_ERROR_GRANT")
+	ErrBusy         = errors.New("BK_ERROR_BUSY")
+	ErrShards       = errors.New("BK_ERROR_SHARDS")
 )
 
 // Strategy has the settings by which a key's rows are put into buckets; each kind uses its own.
