@@ -159,9 +159,11 @@ static bool cumulants(const struct sizes *sizes, size_t last, const struct numbe
 
 /* The chance that these rows have more than `room` bytes: Chernoff's bound, where single sizes dominate the
  * saddle point. */
-static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room)
+static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room,
+                           bool *is_bound)
 {
     double at[3], low = 0, high = 0;
+    *is_bound = false;
     if (!cumulants(sizes, last, number, 0, at) || !(at[2] > 0))
         return at[1] > room;
     const double distance = (room - at[1]) / sqrt(at[2]), step = 1 / sqrt(at[2]);
@@ -177,28 +179,33 @@ static double saddle_point(const struct sizes *sizes, size_t last, const struct 
     }
     if (!cumulants(sizes, last, number, low, at))
         return 1;
-    if (low * sizes->bytes[last] > DOMINANT)
+    *is_bound = low * sizes->bytes[last] > DOMINANT;
+    if (*is_bound)
         return exp(at[0] - low * room);
     const double r = copysign(sqrt(2 * fmax(0, low * room - at[0])), low), u = low * sqrt(at[2]);
     return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + log(u / r) / r : distance);
 }
 
-/* The chance that this number of rows has more than `room` bytes: that one is above a size, or those up to it
- * are together; of some such sizes the one with the least sum (Fuk and Nagaev 1971). */
+/* The chance that this number of rows has more than `room` bytes: those up to a size have, or one above it
+ * has with the others, which are about normal. The size is the largest that does not dominate; until then,
+ * there are bounds (Fuk and Nagaev 1971). */
 static double bytes_above(const struct model *model, const struct number *number, double rows)
 {
     const struct sizes *sizes = &model->sizes;
-    double best = 1, before = 0;
-    for (int part = 1; part <= 64; part *= 2) {
+    double best = 1;
+    bool is_bound = true;
+    for (int part = 1; part <= 64 && is_bound; part *= 2) {
         size_t last = 0;
+        double at[3], large = 0;
         while (last + 1 < sizes->count && sizes->bytes[last + 1] <= model->room / part)
             last++;
-        if (sizes->bytes[last] == before)
-            continue;
-        before = sizes->bytes[last];
-        const double large = rows * sizes->above[last];
-        if (large < best)
-            best = fmin(best, large + saddle_point(sizes, last, number, model->room));
+        const double sum = saddle_point(sizes, last, number, model->room, &is_bound);
+        cumulants(sizes, last, number, 0, at);
+        for (size_t i = last + 1; i < sizes->count; i++)
+            large +=
+                rows * sizes->weight[i] *
+                (is_bound ? 1 : gsl_cdf_ugaussian_Q((model->room - sizes->bytes[i] - at[1]) / sqrt(at[2])));
+        best = fmin(best, large + sum);
     }
     return best;
 }
