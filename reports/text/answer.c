@@ -14,6 +14,9 @@
 /* A line names this many strategies, and counts the others. */
 enum { NAMED_MAX = 4 };
 
+/* More than this makes repair, bootstrap and the replacement of a node take days (docs/scenario.md). */
+#define NODE_BYTES_MOST 4e12
+
 /* The data of all texts. */
 struct telling {
     const struct report_option *options;
@@ -303,6 +306,23 @@ static const char *margin(const struct telling *telling, const struct report_opt
     return text;
 }
 
+/* "64 GB after 1 year, with room for compaction 128 GB; 25 writes/s and 3.2 reads/s" */
+static const char *capacity(const struct report_option *option, struct report_arena *arena)
+{
+    const char *text = "";
+    if (!(option->node_bytes > 0))
+        return text;
+    report_append(arena, &text, "", "%s after %s, with room for compaction %s; %s writes/s and %s reads/s",
+                  report_size(arena, option->node_bytes, REPORT_BYTES), report_days(arena, option->node_days),
+                  report_size(arena, option->node_disk, REPORT_BYTES),
+                  report_number(arena, option->node_writes), report_number(arena, option->node_reads));
+    if (option->node_bytes > NODE_BYTES_MOST)
+        report_append(arena, &text, "; ", "a node should hold at most %s, so take %s times as many nodes",
+                      report_size(arena, NODE_BYTES_MOST, REPORT_BYTES),
+                      report_number(arena, ceil(option->node_bytes / NODE_BYTES_MOST)));
+    return text;
+}
+
 static const char *requirements(uint32_t set, struct report_arena *arena)
 {
     const char *text = "";
@@ -426,6 +446,7 @@ static void add_option(struct telling *telling, size_t index)
     add(telling, "size", size);
     add(telling, "cost", costs(telling, option));
     add(telling, "margin", margin(telling, option));
+    add(telling, "node", capacity(option, telling->arena));
     add(telling, "lost", lost(option, telling->arena));
 }
 
@@ -662,6 +683,11 @@ void report_option_of(const struct lab_result *result, size_t index, struct repo
         .first_over_days = days >= LAB_DAYS_MOST ? (double)INFINITY : days,
         .holds_at = nan,
         .fails_at = nan,
+        .node_days = figure(one, "capacity.days", nan),
+        .node_bytes = figure(one, "capacity.bytes_per_node", nan),
+        .node_disk = figure(one, "capacity.disk_per_node", nan),
+        .node_writes = figure(one, "capacity.writes_per_node", nan),
+        .node_reads = figure(one, "capacity.reads_per_node", nan),
         .rows = (double)result->rows,
         .refused = figure(one, "writes.refused", 0),
         .refused_share = lab_refused_share(one),

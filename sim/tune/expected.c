@@ -290,10 +290,11 @@ bool tune_is_odd_table(const struct lab_scenario *scenario)
     return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
 }
 
-/* Whether the rate of each key is that of the scenario. */
+/* Whether the rows of each key are Poisson, at the rate of the scenario. */
 static bool has_rate(const struct lab_scenario *scenario)
 {
-    return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0;
+    return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0 &&
+           scenario->workload.every_ns == 0;
 }
 
 /* Sets the distribution of a full partition. False if it is not known. */

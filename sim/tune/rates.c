@@ -274,7 +274,7 @@ static bool know_writes(const struct tune_prospect *prospect, const struct lab_s
                  rate = workload->rate_per_s * prospect->factor;
     struct profile profile = {0};
     struct rates rates = {&workload->popularity, workload->key_count, &profile, rate, rate, 1, 0};
-    if (scenario->trace_path != NULL || workload->backfill_before_ns > 0)
+    if (scenario->trace_path != NULL || workload->backfill_before_ns > 0 || workload->every_ns > 0)
         return false;
     set_kind(scenario, settings, &rates);
     const bool is_fine = make_profile(workload, &profile);

@@ -197,6 +197,41 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
     key->next_ns = next;
 }
 
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+    return time_ns > INT64_MAX - by_ns ? INT64_MAX : time_ns + by_ns;
+}
+
+/* Sets the time of the row that is due. */
+static void take_step(struct wl_key *key, int64_t due_ns)
+{
+    const int64_t most = key->workload->jitter_ns;
+    const double jitter = (double)(most < key->step_ns ? most : key->step_ns);
+    key->segment_begin_ns = due_ns;
+    key->segment_end_ns = later(due_ns, jitter > 0 ? (int64_t)(sim_random_unit(&key->arrivals) * jitter) : 0);
+}
+
+/* The step is as given, unless `tune` tries another rate. */
+static void begin_steps(struct wl_key *key)
+{
+    const struct wl_workload *workload = key->workload;
+    const double every = (double)workload->every_ns,
+                 faster = workload->rate_per_s / ((double)workload->key_count / (every * 1e-9));
+    key->step_ns = faster == 1 ? workload->every_ns : (int64_t)(every / faster + 0.5);
+    take_step(key,
+              later(workload->start_ns, (int64_t)(sim_random_unit(&key->arrivals) * (double)key->step_ns)));
+}
+
+static size_t rows_by_step(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns)
+{
+    size_t count = 0;
+    while (count < most && key->segment_end_ns < until_ns) {
+        times_ns[count++] = key->segment_end_ns;
+        take_step(key, later(key->segment_begin_ns, key->step_ns));
+    }
+    return count;
+}
+
 /* Assigned member by member: clearing the whole struct first would cost more than drawing a row. */
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index)
 {
@@ -219,7 +254,11 @@ void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_
         double mean = (double)(key->burst_is_on ? workload->burst_on_ns : workload->burst_off_ns);
         key->burst_until_ns = add_gap(workload->start_ns, sim_exponential(&key->bursts) * mean);
     }
-    begin_segment(key, workload->start_ns, sim_exponential(&key->arrivals));
+    key->step_ns = 0;
+    if (workload->every_ns > 0)
+        begin_steps(key);
+    else
+        begin_segment(key, workload->start_ns, sim_exponential(&key->arrivals));
 }
 
 size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns, uint64_t *ids,
@@ -229,8 +268,8 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
     int64_t end_ns = workload->start_ns + workload->duration_ns;
     if (until_ns > end_ns)
         until_ns = end_ns;
-    size_t count = 0;
-    while (count < most && key->segment_begin_ns < until_ns) {
+    size_t count = key->step_ns > 0 ? rows_by_step(key, until_ns, most, times_ns) : 0;
+    while (key->step_ns == 0 && count < most && key->segment_begin_ns < until_ns) {
         int64_t begin = key->segment_begin_ns, length = key->segment_end_ns - begin;
         double stop = until_ns < key->segment_end_ns ? (double)(until_ns - begin) : (double)length;
         struct sim_random arrivals = key->arrivals;

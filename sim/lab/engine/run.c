@@ -217,6 +217,9 @@ static struct lab_result *stream_result(const struct lab_scenario *scenario, str
         ok = strategy != NULL &&
              lab_metrics_of_tally(&stream->tallies[i], scenario, stream->start_ns, scenario->cluster.nodes,
                                   &strategy->metrics) &&
+             lab_metrics_of_capacity(&stream->tallies[i], scenario,
+                                     (double)((uint64_t)stream->end_ns - (uint64_t)stream->start_ns) * 1e-9,
+                                     &strategy->metrics) &&
              lab_result_nodes(strategy, scenario, &stream->tallies[i]);
         if (ok)
             lab_result_take(strategy, &stream->tallies[i]);

@@ -39,6 +39,7 @@
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define UNLISTED                                                                                             \
     ", and of `observed` unless its file lists all partitions, with `rowCount` for a limit in rows"
+#define NO_CAPACITY "with `identifiers`, and with a `table` whose partitions are counted"
 #define NO_RATES                                                                                             \
     "without such a limit, with a `table` that divides partitions, with `then`, `backfill`, agents or, of "  \
     "writes, a trace, and in runs of commands other than `run` and `check`"
@@ -351,6 +352,23 @@ const struct lab_metric_row lab_metric_table[] = {
                 "database](database.md) has those of all"},
     {IN("Load"), IS("nodes.load_share_min", SHARE), .absent = "where nothing was written",
      .meaning = "the smallest share that one node holds"},
+    {IN("Load"), IS("capacity.days", DAYS), .absent = NO_CAPACITY,
+     .meaning =
+         "after how long a node holds as much as below: the time to live and gc_grace_seconds, or a year "
+         "where rows do not expire"},
+    {IN("Load"), IS("capacity.bytes_per_node", BYTES), .absent = NO_CAPACITY,
+     .meaning =
+         "what a node then holds at the run's rate, replicas included, on average over the nodes; with "
+         "`row.compression` after compression"},
+    {IN("Load"), IS("capacity.disk_per_node", BYTES), .absent = NO_CAPACITY,
+     .meaning =
+         "the same with room for compaction: twice as much, as SizeTieredCompactionStrategy may rewrite "
+         "all of a table; where rows expire, one of 25 windows of TimeWindowCompactionStrategy more"},
+    {IN("Load"), IS("capacity.writes_per_node", OPERATIONS_PER_S), .absent = NO_CAPACITY,
+     .meaning = "rows and other writes of strategies that a node applies per second, on average"},
+    {IN("Load"), IS("capacity.reads_per_node", OPERATIONS_PER_S), .absent = NO_CAPACITY,
+     .meaning = "queries of partitions and states that a node answers per second, on average, at the "
+                "consistency level of reads"},
     {IN("Load"), IS("disk.bytes", BYTES), .absent = NO_DISK,
      .meaning = "the bytes of the whole table on all replicas, before compression"},
     {IN("Load"), IS("disk.compressed_bytes", BYTES), .absent = NO_DISK,

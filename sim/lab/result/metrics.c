@@ -337,6 +337,53 @@ static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
            add(out, "nodes", "load_share_min", (double)least / (double)total);
 }
 
+/* How many replicas a read asks. */
+static double asked(const struct lab_scenario *scenario)
+{
+    const uint32_t all = scenario->cluster.replication_factor, centers = scenario->network.datacenter_count,
+                   local = centers > 1 ? (all + centers - 1) / centers : all;
+    switch (scenario->consistency.read) {
+    case CASS_TWO:
+        return all < 2 ? all : 2;
+    case CASS_THREE:
+        return all < 3 ? all : 3;
+    case CASS_QUORUM:
+    case CASS_SERIAL:
+        return all / 2 + 1;
+    case CASS_ALL:
+        return all;
+    case CASS_LOCAL_QUORUM:
+    case CASS_LOCAL_SERIAL:
+        return local / 2 + 1;
+    default:
+        return 1;
+    }
+}
+
+bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                             double seconds, struct lab_metrics *out)
+{
+    const double ttl_s = (double)scenario->row_ttl_ns / (double)SIM_SECOND;
+    const double kept_s =
+        ttl_s > 0 ? ttl_s + (double)LAB_GC_GRACE_NS / (double)SIM_SECOND : LAB_CAPACITY_DAYS * 86400;
+    const double copies = (double)scenario->cluster.replication_factor / (double)scenario->cluster.nodes,
+                 unit = scenario->reads.are_expected ? LAB_READ_PARTS : 1;
+    const double rows = (double)(tally->closed_rows.sum + tally->open_rows.sum),
+                 bytes = (double)(tally->closed_bytes.sum + tally->open_bytes.sum);
+    const double writes = (double)(tally->rows + tally->counter_increments + tally->state_writes +
+                                   tally->lwt + tally->lock_ops),
+                 reads = (double)tally->state_reads + (double)tally->reads.partitions.sum / unit;
+    const double each = bytes / rows * (scenario->row_compression > 0 ? scenario->row_compression : 1);
+    const double held = (double)tally->rows / seconds * each * kept_s * copies;
+    if (!(rows > 0) || !(seconds > 0) || tally->stored != NULL)
+        return true;
+    return add(out, "capacity", "days", kept_s / 86400) && add(out, "capacity", "bytes_per_node", held) &&
+           add(out, "capacity", "disk_per_node", held * (ttl_s > 0 ? 1 + LAB_DISK_SPARE : 2)) &&
+           add(out, "capacity", "writes_per_node", writes * copies / seconds) &&
+           add(out, "capacity", "reads_per_node",
+               reads * asked(scenario) / (double)scenario->cluster.nodes / seconds);
+}
+
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
                           int64_t start_ns, uint32_t nodes, struct lab_metrics *out)
 {

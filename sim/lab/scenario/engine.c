@@ -368,6 +368,8 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
 {
     if (scenario->trace_path != NULL)
         return "a trace has its own rows";
+    if (scenario->workload.every_ns > 0)
+        return "rows are equally far apart";
     if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
         return "row.bytes differ from row to row";
     if (wl_has_own_times(&scenario->workload))

@@ -367,8 +367,9 @@ static bool complete_limits(struct lab_reader *reader, const struct lab_node *ro
     const double row = sim_size_mean(&scenario->workload.row_bytes);
     const double bytes[LAB_RATES] = {row, row * (double)scenario->reads.kinds[LAB_READ_LATEST].rows};
     if (preset->row_bytes > 0 && row > preset->row_bytes)
-        return lab_fail_value(reader, like, "rows have %.0f bytes, and it takes at most %.0f in a row", row,
-                              preset->row_bytes);
+        return lab_fail_value(reader, like,
+                              "rows have %.0f bytes, and it takes at most %.0f in a row; make rows smaller",
+                              row, preset->row_bytes);
     limits->partition_rows = limits->partition_rows == 0 ? preset->rows : limits->partition_rows;
     limits->partition_bytes = limits->partition_bytes == 0 ? preset->bytes : limits->partition_bytes;
     for (int i = 0; i < LAB_RATES; i++) {

@@ -172,8 +172,9 @@ static bool read_spikes(struct lab_reader *reader, const struct lab_field *field
 }
 
 const struct lab_table lab_arrivals_table = {LAB_FIELDS(
-    {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX),
-     LAB_DRAWS("<rate>/s")},
+    {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX), LAB_DRAWS("<rate>/s")},
+    {"every", lab_read_duration, LAB_IN(workload.every_ns), LAB_FROM((double)SIM_MS, 100 * LATE_MAX)},
+    {"jitter", lab_read_duration, LAB_IN(workload.jitter_ns), LAB_FROM(1, 100 * LATE_MAX)},
     {"daily", lab_read_mapping, .detail = &daily_table, LAB_DRAWN(DAILY, 0.04, NULL)},
     {"bursts", lab_read_mapping, .detail = &bursts_table, LAB_DRAWN(BURSTS, 0.3, NULL)},
     {.name = "spikes", .read = read_spikes, LAB_DRAWN(SPIKES, 0.04, "<spikes>"), .draw.when = "is_long"},
@@ -313,6 +314,35 @@ static bool make_popularity(struct lab_reader *reader, struct wl_workload *workl
     return true;
 }
 
+/* Rows come at a rate, or every key sends one in equal steps, which nothing else changes. */
+static bool complete_every(struct lab_reader *reader, struct wl_workload *workload,
+                           const struct lab_node *keys, const struct lab_node *arrivals)
+{
+    static const char *const others[] = {"rate", "daily", "bursts", "spikes"};
+    const struct lab_node *every = lab_node_find(arrivals, "every"),
+                          *jitter = lab_node_find(arrivals, "jitter"),
+                          *popularity = lab_node_find(keys, "popularity");
+    if (every == NULL && lab_node_find(arrivals, "rate") == NULL)
+        return lab_fail_at(&reader->tree, &arrivals->place,
+                           "'rate' is missing under 'arrivals'; add it, as in 200/s, or 'every', as in 10s");
+    if (jitter != NULL && (every == NULL || workload->jitter_ns > workload->every_ns))
+        return lab_fail_value(reader, jitter, "longer than 'every', or without it; give at most its length");
+    for (size_t i = 0; every != NULL && i < sizeof others / sizeof *others; i++) {
+        const struct lab_node *other = lab_node_find(arrivals, others[i]);
+        if (other != NULL)
+            return lab_fail_at(&reader->tree, &other->name_place,
+                               "'%s' conflicts with 'every'; remove one of the two", others[i]);
+    }
+    if (every != NULL && sim_zipf_share(&workload->popularity, 0) !=
+                             sim_zipf_share(&workload->popularity, workload->key_count - 1))
+        return lab_fail_at(&reader->tree, &popularity->name_place,
+                           "'popularity' conflicts with 'every', by which all keys send equally many rows; "
+                           "remove one of the two");
+    if (every != NULL)
+        workload->rate_per_s = (double)workload->key_count / ((double)workload->every_ns * 1e-9);
+    return true;
+}
+
 /* The largest product of the factors of overlapping spikes, as if they affected the same key. */
 static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
 {
@@ -343,13 +373,15 @@ static bool check_amounts(struct lab_reader *reader, const struct lab_node *arri
     double peak = workload->rate_per_s * sim_zipf_share(&workload->popularity, 0) * burst * product *
                   (workload->has_daily ? 1 + workload->daily_amplitude : 1);
     if (!(peak <= RATE_MAX))
-        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "rate")->place,
+        return lab_fail_at(&reader->tree,
+                           &lab_node_find(arrivals, workload->every_ns > 0 ? "every" : "rate")->place,
                            "at its peak the busiest key would write %.3g rows/s; lower the rate or the "
                            "factors until it is at most 1000000000/s",
                            peak);
     double rows = workload->rate_per_s * ((double)workload->duration_ns / 1e9) * product;
     if (!(rows <= ROWS_MAX))
-        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "rate")->place,
+        return lab_fail_at(&reader->tree,
+                           &lab_node_find(arrivals, workload->every_ns > 0 ? "every" : "rate")->place,
                            "the run could have %.3g rows; lower the rate, the factors or the duration", rows);
     return true;
 }
@@ -377,7 +409,8 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     const struct lab_node *arrivals = lab_node_find(root, "arrivals");
     workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
     workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
-    return make_popularity(reader, workload, lab_node_find(root, "keys")) &&
+    const struct lab_node *keys = lab_node_find(root, "keys");
+    return make_popularity(reader, workload, keys) && complete_every(reader, workload, keys, arrivals) &&
            check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
            check_backfill(reader, lab_node_find(arrivals, "backfill"));
 }

@@ -182,7 +182,8 @@ static bool has_distribution(const struct answer *answer, const struct lab_setti
     const struct lab_scenario *scenario = answer->scenario;
     return scenario->engine != LAB_ENGINE_CLUSTER && scenario->trace_path == NULL &&
            !wl_has_own_times(&scenario->workload) && scenario->workload.backfill_before_ns == 0 &&
-           !is_odd_table(&scenario->design) && scenario->deletes.share == 0 && settings->change_count == 0;
+           scenario->workload.every_ns == 0 && !is_odd_table(&scenario->design) &&
+           scenario->deletes.share == 0 && settings->change_count == 0;
 }
 
 /* Days as they are printed. */
@@ -578,7 +579,8 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     bool is_synthetic = scenario.trace_path == NULL, has_own = wl_has_own_times(&scenario.workload);
     if (core->kind == BK_KIND_WEIGHTED && isnan(tail))
         return true;
-    bool counts = !isnan(tail), is_bursty = scenario.workload.backfill_before_ns > 0 || has_own;
+    bool counts = !isnan(tail),
+         is_bursty = scenario.workload.backfill_before_ns > 0 || has_own || scenario.workload.every_ns > 0;
     scenario.limits.partition_rows = limit;
     scenario.limits.partition_bytes = 0;
     expected_of(answer, &scenario, &strategy->settings, &told);

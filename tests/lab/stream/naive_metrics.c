@@ -334,6 +334,38 @@ static void add_loads(struct lab_metrics *out, const struct naive_load *loads, u
     add(out, (double)least / (double)total, "nodes", "load_share_min");
 }
 
+/* Sums of whole numbers are exact, and the rest is in the order of the definition, so it is equal to the last
+ * bit. Reads ask a quorum. */
+static void add_capacity(struct lab_metrics *out, const struct naive_input *input,
+                         const struct lab_scenario *scenario, const struct naive_result *naive)
+{
+    static const char *const writes[] = {"writes.rows", "writes.counter_increments", "writes.state_writes",
+                                         "writes.lwt", "writes.lock_ops"};
+    const double seconds = (double)((uint64_t)input->end_ns - (uint64_t)input->start_ns) * 1e-9;
+    const double days =
+        scenario->row_ttl_ns > 0 ? (double)scenario->row_ttl_ns / 1e9 + 864000 : 365.0 * 86400;
+    const uint32_t nodes = scenario->cluster.nodes, copies = scenario->cluster.replication_factor;
+    lab_wide rows = 0, bytes = 0;
+    double written = 0, read = lab_metrics_find(out, "writes.state_reads")->value;
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        rows += naive->partitions[i].rows;
+        bytes += naive->partitions[i].bytes;
+    }
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        written += lab_metrics_find(out, writes[i])->value;
+    for (size_t i = 0; i < naive->read_count; i++)
+        read += naive->reads[i].is_before ? 0 : (double)naive->reads[i].partitions;
+    if (rows == 0 || !(seconds > 0) || scenario->design.is_given)
+        return;
+    const double held = (double)input->rows / seconds * ((double)bytes / (double)rows) * days *
+                        ((double)copies / (double)nodes);
+    add(out, days / 86400, "capacity", "days");
+    add(out, held, "capacity", "bytes_per_node");
+    add(out, held * (scenario->row_ttl_ns > 0 ? 1.04 : 2), "capacity", "disk_per_node");
+    add(out, written * ((double)copies / (double)nodes) / seconds, "capacity", "writes_per_node");
+    add(out, read * (copies / 2 + 1) / (double)nodes / seconds, "capacity", "reads_per_node");
+}
+
 void naive_loads(const struct naive_input *input, const struct naive_result *naive,
                  const struct cass_ring *ring, bool is_table, struct naive_load *loads)
 {
@@ -372,4 +404,5 @@ void naive_metrics(const struct naive_input *input, const struct lab_scenario *s
         add_reads(out, scenario, naive);
     add(out, (double)naive->peak, "peak", "rows_per_second_one_partition");
     add_loads(out, loads, scenario->cluster.nodes);
+    add_capacity(out, input, scenario, naive);
 }

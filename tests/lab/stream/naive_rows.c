@@ -165,6 +165,35 @@ void naive_masses(const struct wl_workload *workload, uint64_t key, const int64_
     free(bursts.switches);
 }
 
+/* A row of each key in equal steps from a phase on, each with its jitter. */
+static void draw_steps(const struct wl_workload *workload, uint64_t index, struct naive_key *key)
+{
+    const double every = (double)workload->every_ns,
+                 faster = workload->rate_per_s / ((double)workload->key_count / (every * 1e-9));
+    const int64_t step_ns = faster == 1 ? workload->every_ns : (int64_t)(every / faster + 0.5);
+    struct sim_random arrivals, ids, bytes, lateness;
+    sim_random_init(&arrivals, workload->seed, SIM_ARRIVAL, index);
+    sim_random_init(&ids, workload->seed, SIM_ROW_ID, index);
+    sim_random_init(&bytes, workload->seed, SIM_ROW_BYTES, index);
+    sim_random_init(&lateness, workload->seed, SIM_LATE, index);
+    int64_t first_ns = workload->start_ns + (int64_t)(sim_random_unit(&arrivals) * (double)step_ns);
+    for (int64_t k = 0;; k++) {
+        struct naive_row row = {.time_ns = first_ns + k * step_ns};
+        if (workload->jitter_ns > 0)
+            row.time_ns +=
+                (int64_t)(sim_random_unit(&arrivals) * fmin((double)workload->jitter_ns, (double)step_ns));
+        if (row.time_ns >= workload->start_ns + workload->duration_ns)
+            return;
+        row.id = sim_random_next(&ids);
+        wl_row_sizes(workload, &bytes, &row.bytes, 1);
+        if (workload->late_share > 0 && sim_random_unit(&lateness) < workload->late_share) {
+            double means = sim_exponential(&lateness);
+            row.late_ns = (int64_t)((means < 64 ? means : 64) * (double)workload->late_mean_ns);
+        }
+        add_row(key, row);
+    }
+}
+
 static void draw_live(const struct wl_workload *workload, uint64_t index, struct naive_key *key)
 {
     int64_t end_ns = workload->start_ns + workload->duration_ns;
@@ -250,7 +279,7 @@ static void make_keys(const struct lab_scenario *scenario, struct naive_input *i
         snprintf(key->name, sizeof key->name, "key-%" PRIu64, i);
         key->entity = i;
         key->share = sim_zipf_share(&workload->popularity, i);
-        draw_live(workload, i, key);
+        (workload->every_ns > 0 ? draw_steps : draw_live)(workload, i, key);
         size_t live = key->count;
         if (workload->backfill_before_ns > 0)
             draw_history(workload, i, key);

@@ -39,6 +39,7 @@ struct draw {
     bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then,
         has_expiring;
     const char *start; /* NULL: the scenario has a trace */
+    bool is_even;      /* all keys have the same rate */
     bool is_expected;  /* the reads can be expected instead of drawn */
 };
 
@@ -111,7 +112,8 @@ static void say_keys(struct draw *draw)
     uint64_t keys = chance(draw, 25) ? 1 : spread(draw, 1, draw->is_thin ? 4 : 24);
     keys *= draw->many;
     say(draw, "keys: {count: %" PRIu64, keys);
-    if (chance(draw, 40))
+    draw->is_even = !chance(draw, 40);
+    if (!draw->is_even)
         say(draw, ", popularity: {zipf: %s}", chance(draw, 50) ? "1.1" : "0.4");
     say(draw, "}\n");
 }
@@ -158,6 +160,16 @@ static void say_arrivals(struct draw *draw)
     begin_part(draw, PART_ARRIVALS, 0);
     double rows = (double)spread(draw, draw->is_thin ? 64 : 1, draw->is_thin ? 400 : 2500);
     double rate_per_d = rows * (double)draw->many / ((double)draw->duration_ns / (double)SIM_DAY);
+    if (draw->is_even && !draw->is_thin && !draw->is_expected && chance(draw, 25)) {
+        int64_t every_ns = part_of(draw, draw->duration_ns, 1, 300) + 1000000;
+        say(draw, "arrivals:\n  every: %" PRId64 "ns\n", every_ns);
+        if (chance(draw, 60))
+            say(draw, "  jitter: %" PRId64 "ns\n", 1 + (int64_t)below(draw, (uint64_t)every_ns));
+        draw->reach_ns = draw->duration_ns;
+        if (chance(draw, 30))
+            say_own_times(draw, rate_per_d);
+        return;
+    }
     say(draw, "arrivals:\n  rate: %.6f/d\n", rate_per_d);
     if (chance(draw, 40))
         say(draw, "  daily: {amplitude: %s, peak: %um}\n", chance(draw, 50) ? "1" : "0.7",

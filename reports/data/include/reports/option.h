@@ -42,6 +42,7 @@ struct report_option {
     double rows, refused, refused_share, replaced, misrouted; /* rows; replaced by a later one with the same
                                           primary key; refused_share: lab_refused_share() */
     double reads, reads_failed;
+    double node_days, node_bytes, node_disk, node_writes, node_reads; /* the metrics capacity.* */
 };
 
 /* What all options have in common. */
@@ -57,7 +58,7 @@ struct report_answer_line {
 };
 
 /* Each text is one line, and neither NULL nor empty. Labels are written as in the scenario. */
-enum { REPORT_ANSWER_LINES_MAX = 8 };
+enum { REPORT_ANSWER_LINES_MAX = 9 };
 struct report_answer {
     const char *asked;    /* the scenario, its strategies, rows, keys and limits; "" for options of `tune` */
     const char *headline; /* one sentence that can be acted on */

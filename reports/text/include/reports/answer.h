@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer of a run or of `tune`: one sentence that can be acted on, and at most eight labelled lines. The
+/* The answer of a run or of `tune`: one sentence that can be acted on, and at most nine labelled lines. The
  * strategy is chosen by lab/judgment.h; this module only tells. */
 #ifndef REPORTS_ANSWER_H
 #define REPORTS_ANSWER_H

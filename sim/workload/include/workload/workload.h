@@ -36,6 +36,9 @@ struct wl_workload {
     uint64_t key_count;
     struct sim_zipf popularity;
     double rate_per_s; /* mean rate of all keys together */
+    int64_t every_ns;  /* above 0: the rows of a key are not Poisson, but equally far apart, by the inverse of
+                          its rate, from a drawn phase on */
+    int64_t jitter_ns; /* each of them is up to this much later, but not later than the next one is due */
     bool
         is_late_trace; /* the rows come from a trace with times of arrival, and their own times are earlier */
     bool has_daily;
@@ -76,8 +79,10 @@ struct wl_key {
     int64_t burst_until_ns;
     int64_t segment_begin_ns, segment_end_ns;
     double rate_per_ns, gap_ns; /* rate of the segment, and the mean gap between rows, 1 / rate */
-    double next_ns; /* time of the next row, since segment_begin_ns; if it is after the segment's end, it is
-                       rescaled in the next segment */
+    int64_t step_ns; /* the distance between rows that are equally far apart; 0: they are Poisson. Then
+                        segment_begin_ns is when the next row is due, and segment_end_ns is its time */
+    double next_ns;  /* time of the next row, since segment_begin_ns; if it is after the segment's end, it is
+                        rescaled in the next segment */
     struct sim_random arrivals, ids, bytes, bursts;
 };
 
