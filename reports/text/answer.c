@@ -482,7 +482,8 @@ static const char *remedy(const struct report_option *option)
                    ? "a longer run, or shorter windows"
                    : "a strategy whose partitions end: time, count, probabilistic or weighted";
     if (option->score.judgment.exceeded >> (LAB_SIZE_UNITS + LAB_RATE_WRITES) & 1)
-        return "a strategy whose partitions take a key's rows at the same time: hash with more buckets";
+        return "a strategy whose partitions take a key's rows at the same time: hash with more buckets, or "
+               "time with shards";
     if (option->score.judgment.exceeded >> (LAB_SIZE_UNITS + LAB_RATE_READS) & 1)
         return "fewer reads of one key, such as a cache before them: all readers of a key query its newest "
                "partition";
