@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/metric.h"
 #include "lab/team.h"
 #include "tune/expected.h"
 
@@ -814,8 +815,10 @@ double tune_contest_first_over(const struct tune_contest *contest, const struct 
     /* As `run` reports, with the scenario's seed. */
     const struct tune_seen unseen = {.figures[TUNE_FIRST_OVER] = (double)NAN},
                            *seen = entrant->seeds > 0 ? &entrant->seen[0] : &unseen;
-    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings,
-                                seen->figures[TUNE_FIRST_OVER], seen->rows_most, seen->bytes_most);
+    const double days =
+        tune_first_over_days(&contest->outlook, &entrant->strategy.settings, seen->figures[TUNE_FIRST_OVER],
+                             seen->rows_most, seen->bytes_most);
+    return days >= LAB_DAYS_MOST ? (double)INFINITY : days;
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

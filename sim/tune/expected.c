@@ -991,7 +991,7 @@ static double passage_median(struct model *model, bool is_after)
     if (target > 0 && is_after && (low = sum_until(&passage, 1, false, (double)INFINITY)) > M_LN2)
         target += low;
     low = target > M_LN2;
-    while (isfinite(target) && high < 1e9 && sum_until(&passage, high, false, target) < target) {
+    while (isfinite(target) && high < 1e15 && sum_until(&passage, high, false, target) < target) {
         low = high;
         high *= 2;
     }
