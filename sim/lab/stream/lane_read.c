@@ -13,6 +13,8 @@
 #include "lane.h"
 #include "workload/workload.h"
 
+#define IDS_AT_ONCE 64u
+
 /* The state of a read. */
 struct reading {
     struct lab_lane *lane;
@@ -257,11 +259,16 @@ static void count_rows(struct reading *reading, uint64_t from, uint64_t until, u
 {
     const struct lab_lane *lane = reading->lane;
     const struct lab_horizon *horizon = lane->horizon;
-    for (uint64_t row = from; row < until; row++) {
-        uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
-        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, lane->settings->strategy->of.hash.buckets);
-        lane->counted[reading->event->kind].rows[lab_cell_at(&lane->book, bucket) - lane->book.items] +=
-            change;
+    uint64_t ids[IDS_AT_ONCE], *counts = lane->counted[reading->event->kind].rows;
+    int32_t buckets[IDS_AT_ONCE] = {0};
+    for (size_t count; from < until; from += count) {
+        const struct lab_horizon_row *rows = &horizon->rows[horizon->end - (size_t)(horizon->end_row - from)];
+        count = until - from < IDS_AT_ONCE ? (size_t)(until - from) : IDS_AT_ONCE;
+        for (size_t i = 0; i < count; i++)
+            ids[i] = rows[i].id;
+        bk_buckets_of_ids(ids, count, lane->settings->strategy->of.hash.buckets, buckets);
+        for (size_t i = 0; i < count; i++)
+            counts[lab_cell_at(&lane->book, buckets[i]) - lane->book.items] += change;
     }
 }
 
