@@ -593,7 +593,9 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         {"status", json_string(tune_status_name(entrant->status))},
         {"judged_by", json_string(lab_judged_by_name(entrant->judgment.by))},
         {"expected_share", known->has_distribution ? cli_json_number(known->expected_share) : json_null()},
-        {"horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))},
+        {"horizon_days", entrant->seeds > 0 || entrant->status == TUNE_EXCEEDS
+                             ? cli_json_number(tune_contest_first_over(contest, entrant))
+                             : json_null()},
         {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
     for (int i = 0; i < LAB_RATES; i++) {
         if (contest->scenario->limits.rate[i] > 0)
