@@ -316,6 +316,8 @@ static bool take_field(void *target, struct trace_span name, struct trace_span f
 #define PLACE_BYTES   40u
 #define LINES_SEEN    200u
 #define NUMBER_SIGNS  "0123456789#.:+-"
+#define LOG_ACCESS    "{host} {ident} {auth} [{time}] \"{request}\" {status} {bytes} {rest}"
+#define LOG_SYSLOG    "{time:3w} {host} {tag}: {message}"
 #define LOG_AUDIT     "type={source} msg=audit({time}:{number}): {message}"
 #define LINE_PROTOCOL "{series} {values} {time}" /* of InfluxDB and Prometheus */
 #define BANNER_LINES  4u
@@ -648,7 +650,7 @@ static bool is_known(unsigned kind, const char *form, const char *begin, const c
 
 bool csv_guess_line(const char *bytes, size_t size, char *form)
 {
-    static const char *const known[] = {WL_LOG_ACCESS, WL_LOG_SYSLOG, LOG_AUDIT, LINE_PROTOCOL};
+    static const char *const known[] = {LOG_ACCESS, LOG_SYSLOG, LOG_AUDIT, LINE_PROTOCOL};
     struct place_of_time time;
     const bool is_pasted = pasted_header(bytes, size) > 0;
     const bool is_table = count_in_all(bytes, size, ';') > 0 || count_in_all(bytes, size, '\t') > 0;

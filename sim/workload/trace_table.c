@@ -191,7 +191,6 @@ static const char *sniff(const char *bytes, size_t size, bool *is_json)
  * time is a column whose values all parse as times. A key has the name of an entity, or texts that repeat. */
 
 #define NESTED_MOST     3u  /* levels of nested objects among which fields are guessed */
-#define DATE_DIGITS     8u  /* as in 20260131 */
 #define DATE_CHARACTERS 10u /* 2026-01-31, without a time of day */
 #define TEXT_MOST       32u /* a longer text is a message, and no name */
 #define FEW_ROWS        8u  /* of too few values it is unknown whether they repeat */
@@ -1414,8 +1413,9 @@ char *wl_trace_explain(const char *path, const struct wl_trace_format *format, s
             if (roles[role] != NULL)
                 put_list(&table, role, roles[role], stream);
         }
-        fprintf(stream, format->pattern != NULL ? "}, time_format: '%s'\n" : "}, time: %s\n",
+        fprintf(stream, format->pattern != NULL ? "}, time_format: '%s'" : "}, time: %s",
                 format->pattern != NULL ? format->pattern : wl_trace_time_option(table.time));
+        fprintf(stream, table.line == NULL ? "\n" : ", line: '%s'\n", table.line);
         ok = fclose(stream) == 0;
     }
     if (ok && stream == NULL)

@@ -384,7 +384,8 @@ class TraceTest(ProgramTest):
         self.write("own.log", "2026-01-01 01:00 [a] x\n2026-01-01 02:00 [b] y\n")
         shown = self.good("trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who",
                           "--set", "trace.timezone=+01:00", "--explain", "--quiet")
-        for wanted in (r"who +a +key\n", r"text +x +not used\n", r"columns: {time: time, key: who}, time: iso\n",
+        for wanted in (r"who +a +key\n", r"text +x +not used\n",
+                       r"columns: {time: time, key: who}, time: iso, line: '{time:16}",
                        "2 rows of 2 keys, 2026-01-01T00:00:00Z"):
             self.assertRegex(shown, wanted)
         self.write("own.log", "2026-01-01 01:00 [a] x\n\tat line\n")

@@ -469,6 +469,7 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: 1 '17/06/09 20:10:40' may be dmy (2009-06-17T20:10:40Z), ymd (2017-06-09T20:10:40Z)" SAY},
         {"17/06/09 20:10:40,a\n17/06/10 20:10:40,a\n", COLUMNS("1", "2", NULL),
          "1497039040000000000 a 0|1497125440000000000 a 0|"},
+        {"day,room\n02/01/70,a\n31/12/99,a\n", AS_IS, "86400000000000 a 0|946598400000000000 a 0|"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:00Z;10\r\n", AS_IS, T0 " dev-1 10|"},
         /* Numbers are times if they are in the range of times; a column of other texts is none. */
         {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,

@@ -26,10 +26,6 @@
 
 enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
 
-/* Logs that are recognised, by the form of their lines. */
-#define WL_LOG_ACCESS "{host} {ident} {auth} [{time}] \"{request}\" {status} {bytes} {rest}"
-#define WL_LOG_SYSLOG "{time:3w} {host} {tag}: {message}"
-
 /* How a time is written: its name in a scenario, and in messages. */
 #define WL_TRACE_TIMES(X)                                                                                    \
     X(AUTO, "auto", "an unknown form") /* judged by a sample of the column */                                \
