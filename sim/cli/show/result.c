@@ -130,10 +130,12 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warni
         title, name, CLI_NUMBER, .group = head, .is_rare = true, .legend = explained                         \
     }
 
-static const char over_limit[] = "partitions.over_limit", tiny_share[] = "partitions.tiny",
-                  peak_writes[] = "rates.writes.peak", peak_reads[] = "rates.reads.peak",
-                  all_reads[] = "reads.partitions_per_read.mean", twice[] = "oracle.unique.violations",
-                  per_read[] = "per read: partitions that a read queries, on average";
+static const char
+    over_limit[] = "partitions.over_limit",
+    tiny_share[] = "partitions.tiny", peak_writes[] = "rates.writes.peak", peak_reads[] = "rates.reads.peak",
+    all_reads[] = "reads.partitions_per_read.mean", twice[] = "oracle.unique.violations",
+    per_read[] =
+        "per read: partitions that a read queries, on average, without ranges that begin before the stream";
 
 static const struct cli_column sizes[] = {
     LABEL,
