@@ -128,24 +128,24 @@ class ExhaustiveTest(ProgramTest):
         found = self.search("sensors.yaml", counts(numbers, "counter"), 1, 0.001)
         self.assertEqual(len(found), len(numbers))
         self.assert_as_cheap(found, costs["count-100000"])
-        self.assert_as_cheap({label: costs[label] for label in ("time-2d", "count-100000")}, costs[recommended])
+        self.assert_as_cheap({label: costs[label] for label in ("time-3d", "count-100000")}, costs[recommended])
 
     def test_tweets(self):
         recommended, costs = self.tune("tweets.yaml")
-        hours = some(list(range(6, 15 * 24, 6)), 48, 3)
+        hours = some(list(range(6, 15 * 24, 6)), 72, 3)
         found = self.search("tweets.yaml", windows(hours), 1, 0)
-        self.assertEqual(recommended, "probabilistic-9x21")
+        self.assertEqual(recommended, "probabilistic-9x15")
         self.assertTrue(0 < len(found) < len(hours))
-        self.assert_cheapest(found, "t48")
-        # A tenth of one partition may be expected above the limit among all partitions of eight seeds.
-        dice = pairs(20000, 0.1 / (8 * 409706 / 20000), 0)
-        found = self.search("tweets.yaml", probabilistic(some(dice, (9, 21), 16)), 1, 0)
-        self.assert_cheapest(found, "p9x21")
+        self.assert_cheapest(found, "t72")
+        # The twentieth of a partition may be expected above the limit in a year; the trace has 55 days.
+        dice = pairs(20000, 0.05 / (409706 * 365 / 55 / 20000), 0)
+        found = self.search("tweets.yaml", probabilistic(some(dice, (9, 15), 16)), 1, 0)
+        self.assert_cheapest(found, "p9x15")
         numbers = some(list(range(100, 20001, 100)), 20000, 8)
         found = self.search("tweets.yaml", counts(numbers, "counter"), 1, 0)
         self.assertEqual(len(found), len(numbers))
         self.assert_as_cheap(found, costs["count-20000"])
-        self.assert_as_cheap({label: costs[label] for label in ("time-2d", "count-20000")}, costs[recommended])
+        self.assert_as_cheap({label: costs[label] for label in ("time-3d", "count-20000")}, costs[recommended])
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
     def test_sensors_with_rows_of_different_sizes(self):
@@ -169,18 +169,18 @@ class ExhaustiveTest(ProgramTest):
     def test_expectations_are_judged(self):
         path = os.path.join(SOURCE, "scenarios", "tweets.yaml")
         few = ["--quiet", "--set", "tune={seeds: 2}", "--set",
-               "expect=['tune.recommended == probabilistic-9x21', 'tune.best.time == time-1h', 'tune.best.hash != x']"]
+               "expect=['tune.recommended == probabilistic-9x15', 'tune.best.time == time-1h', 'tune.best.hash != x']"]
         code, out, err = self.run_program("tune", path, "--no-charts", *few)
         self.assertEqual(code, 1)
-        self.assertIn("\nexpectations\n  ok     tune.recommended == probabilistic-9x21   "
-                      "(actual probabilistic-9x21)\n", out)
-        self.assertIn("  FAILED tune.best.time == time-1h   (actual time-2d)\n", out)
+        self.assertIn("\nexpectations\n  ok     tune.recommended == probabilistic-9x15   "
+                      "(actual probabilistic-9x15)\n", out)
+        self.assertIn("  FAILED tune.best.time == time-1h   (actual time-3d)\n", out)
         self.assertIn("  ok     tune.best.hash != x   (actual ", out)
         self.assertIn("1 of 3 expectations of tune failed", err)
         code, out, err = self.run_program("check", path, "--no-store", *few)
         self.assertEqual(code, 1)
         self.assertNotIn("expected tune.recommended", out + err)
-        self.assertIn("expected tune.best.time == time-1h, got time-2d, as 'bucketlab tune' shows\nagain: ", out + err)
+        self.assertIn("expected tune.best.time == time-1h, got time-3d, as 'bucketlab tune' shows\nagain: ", out + err)
         # No run stores an answer of tune.
         self.assertNotIn("tune.recommended", self.good("run", path, "--no-store", "--no-charts", "--quiet"))
 
