@@ -141,7 +141,7 @@ static void walk(struct draw *draw, bool in_order, uint64_t *rolled_by_age)
 static void test_age_no_bucket_spans_a_line_and_none_below_is_empty(void **unused)
 {
     (void)unused;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     uint64_t rolled = 0;
     for (int i = 0; i < 1000; i++)
         walk(&draw, true, &rolled);
@@ -151,7 +151,7 @@ static void test_age_no_bucket_spans_a_line_and_none_below_is_empty(void **unuse
 static void test_age_late_rows_go_to_the_newest_bucket(void **unused)
 {
     (void)unused;
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     uint64_t rolled = 0;
     for (int i = 0; i < 1000; i++)
         walk(&draw, false, &rolled);
@@ -206,7 +206,7 @@ static void check_route(const struct bk_strategy *strategy, const struct bk_key_
 static void test_age_routes_are_valid_for_as_long_as_they_state(void **unused)
 {
     (void)unused;
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     for (int i = 0; i < 400; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_key_state state = {0};
@@ -228,7 +228,7 @@ static void test_age_routes_are_valid_for_as_long_as_they_state(void **unused)
 static void test_age_host_that_jumps_places_as_one_that_routes_each_row(void **unused)
 {
     (void)unused;
-    struct draw draw = {4};
+    struct draw draw = {.state = 4};
     for (int run = 0; run < 2000; run++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_row rows[200];

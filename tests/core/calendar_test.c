@@ -49,7 +49,7 @@ static struct unit window_at(int64_t time_ns, int64_t window_ns, int64_t epoch_n
 static void test_window_anywhere_is_that_of_floor_division(void **state)
 {
     (void)state;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     for (int i = 0; i < 200000; i++) {
         int64_t window_ns = (int64_t)(draw_size(&draw) >> 1), epoch_ns = draw_time(&draw);
         window_ns = window_ns < 1000 ? 1000 + window_ns : window_ns;
@@ -88,7 +88,7 @@ static void test_window_ends_of_the_time_line_are_cut(void **state)
 static void test_window_near_the_epoch_equals_counting_windows(void **state)
 {
     (void)state;
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     for (int i = 0; i < 3000; i++) {
         int64_t window_ns = 1000 + (int64_t)draw_below(&draw, 50),
                 epoch_ns = (int64_t)draw_below(&draw, 9999);
@@ -115,7 +115,7 @@ static void test_calendar_hours_days_weeks_are_utc(void **state)
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_HOUR, &hour), BK_OK);
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, &day), BK_OK);
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_WEEK, &week), BK_OK);
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     for (int i = 0; i < 100000; i++) {
         int64_t time_ns = i == 0 ? INT64_MIN : i == 1 ? INT64_MAX : draw_time(&draw);
         assert_unit(&hour, time_ns, window_at(time_ns, HOUR_NS, 0));

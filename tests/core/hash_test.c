@@ -202,7 +202,7 @@ static void test_murmur3_components_match_known_answers(void **state)
 static void test_murmur3_of_u64_equals_that_of_its_bytes(void **state)
 {
     (void)state;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     for (int i = 0; i < 10000; i++) {
         uint64_t value = i < 64 ? UINT64_C(1) << i : draw_size(&draw);
         uint8_t bytes[8];
@@ -220,7 +220,7 @@ static void test_batch_conversion_equals_single_ones(void **state)
     static const uint32_t some[] = {0, 1, 2, 7, 256, 65536, INT32_MAX, UINT32_C(0x80000000), UINT32_MAX};
     static uint64_t ids[700];
     static int32_t of_inputs[701], of_ids[701];
-    struct draw draw = {4};
+    struct draw draw = {.state = 4};
     for (size_t i = 0; i < 700; i++)
         ids[i] = draw_bits(&draw);
     for (size_t count = 0; count <= 700; count += count < 20 ? 1 : 68) {
@@ -245,7 +245,7 @@ static void test_many_at_once_keep_the_overflow(void **state)
     (void)state;
     uint64_t back = inverse(WALK_FACTOR), inputs[64];
     int32_t buckets[64];
-    struct draw draw = {5};
+    struct draw draw = {.state = 5};
     for (size_t i = 0; i < 64; i++) {
         uint64_t drawn = UINT64_MAX << 33 | draw_bits(&draw) >> 31;
         inputs[i] = (drawn - 1) * back;
@@ -264,7 +264,7 @@ static void test_murmur3_misaligned_input_hashes_alike(void **state)
 {
     (void)state;
     uint8_t data[80];
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)draw_bits(&draw);
     for (size_t size = 0; size <= 64; size++) {
@@ -318,7 +318,7 @@ static int32_t java_consistent_hash(uint64_t state, int32_t buckets)
 static void test_consistent_hash_random_inputs_follow_javas_arithmetic(void **state)
 {
     (void)state;
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     uint64_t back = inverse(WALK_FACTOR);
     for (int i = 0; i < 20000; i++) {
         uint32_t buckets = i % 100 == 0 ? BK_BUCKETS_MAX - (uint32_t)(i / 100 % 3)
@@ -340,7 +340,7 @@ static void test_consistent_hash_random_inputs_follow_javas_arithmetic(void **st
 static void test_consistent_hash_one_more_bucket_moves_rows_there_only(void **state)
 {
     (void)state;
-    struct draw draw = {4};
+    struct draw draw = {.state = 4};
     for (int i = 0; i < 2000; i++) {
         uint64_t input = draw_bits(&draw);
         for (uint32_t buckets = 1; buckets < 40; buckets++) {

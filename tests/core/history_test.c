@@ -221,7 +221,7 @@ static void check_again(const struct bk_history *history, const struct bk_histor
 static void every_row_is_found(void **unused)
 {
     (void)unused;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     static struct bk_row rows[ROWS];
     static int64_t buckets[ROWS], sorted[ROWS];
     static bool opens[ROWS];
@@ -274,7 +274,7 @@ static void every_row_is_found(void **unused)
 static void a_host_may_jump(void **unused)
 {
     (void)unused;
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     static struct bk_row rows[ROWS];
     for (int round = 0; round < 400; round++) {
         struct bk_history history = draw_history(&draw);
@@ -310,7 +310,7 @@ static void a_host_may_jump(void **unused)
 static void one_era_is_the_strategy(void **unused)
 {
     (void)unused;
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     for (int round = 0; round < 200000; round++) {
         struct bk_strategy strategy = draw_strategy(&draw, (enum bk_kind)draw_below(&draw, BK_KINDS));
         struct bk_history history;

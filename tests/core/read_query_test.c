@@ -228,7 +228,7 @@ static void test_read_every_strategy_query_and_plan_equals_a_full_scan(void **st
     (void)state;
     static struct history history;
     struct bk_bucket_start starts[ROWS_MAX];
-    struct draw draw = {11};
+    struct draw draw = {.state = 11};
     uint64_t saved = 0;
     for (int i = 0; i < 60000; i++) {
         draw_history(&draw, (enum bk_kind)(i % BK_KINDS), &history);
@@ -254,7 +254,7 @@ static void test_read_range_with_all_starts_queries_no_useless_bucket(void **sta
 {
     (void)state;
     static struct history history;
-    struct draw draw = {12};
+    struct draw draw = {.state = 12};
     for (int i = 0; i < 2000; i++) {
         draw_history(&draw, BK_KIND_COUNT, &history);
         struct bk_bucket_start starts[ROWS_MAX];
@@ -294,7 +294,7 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_saves_requests(vo
 {
     (void)state;
     static struct history all, seen;
-    struct draw draw = {13};
+    struct draw draw = {.state = 13};
     uint64_t asked = 0, spared = 0;
     for (int i = 0; i < 3000; i++) {
         draw_history(&draw, BK_KIND_TIME, &all);
@@ -366,7 +366,7 @@ static void assert_shortest_was_dropped(const struct bk_empties *before, const s
 static void test_empties_random_runs_equal_a_plain_list(void **state)
 {
     (void)state;
-    struct draw draw = {14};
+    struct draw draw = {.state = 14};
     struct bk_strategy window;
     struct bk_query query;
     struct bk_reader reader;

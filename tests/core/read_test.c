@@ -130,7 +130,7 @@ static void check_read(const struct history *history, uint64_t wanted, enum bk_p
 static void test_read_random_histories_newest_rows_are_found(void **state)
 {
     (void)state;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     for (int i = 0; i < 40000; i++) {
         enum bk_kind kind = (enum bk_kind)(i % BK_KINDS);
         struct history history = draw_history(&draw, kind);
@@ -148,7 +148,7 @@ static void test_read_random_histories_newest_rows_are_found(void **state)
 static void test_read_short_history_ends_at_its_beginning(void **state)
 {
     (void)state;
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     for (int i = 0; i < 1000; i++) {
         struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KINDS));
         memset(history.rows, 0, sizeof history.rows);
@@ -189,7 +189,7 @@ static void skip_by_asking(struct bk_reader *reader, int64_t bucket)
 static void test_read_skip_equals_single_steps(void **state)
 {
     (void)state;
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     int skips = 0;
     for (int i = 0; i < 40000; i++) {
         struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KINDS));

@@ -122,7 +122,7 @@ static void test_batch_equals_row_by_row(void **unused)
 {
     (void)unused;
     static struct columns columns;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     uint64_t rolls = 0, late = 0;
     for (int i = 0; i < (int)test_part(DRAWS / BATCHES); i++) {
         struct bk_strategy strategy = draw_strategy(&draw);

@@ -153,7 +153,7 @@ static void assert_other_beyond(const struct bk_strategy *strategy, const struct
 static void test_route_validity_holds_within_and_ends_beyond(void **state)
 {
     (void)state;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     int ended[2] = {0, 0};
     for (int i = 0; i < 100000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
@@ -187,7 +187,7 @@ static void test_route_validity_holds_within_and_ends_beyond(void **state)
 static void test_route_count_is_the_sequence_divided(void **state)
 {
     (void)state;
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     for (int i = 0; i < 100000; i++) {
         uint64_t rows = 1 + draw_size(&draw) % UINT64_MAX;
         struct bk_row row = draw_row(&draw);
@@ -220,7 +220,7 @@ static void test_route_count_is_the_sequence_divided(void **state)
 static void test_route_hash_uses_the_id_only(void **state)
 {
     (void)state;
-    struct draw draw = {3};
+    struct draw draw = {.state = 3};
     for (int i = 0; i < 20000; i++) {
         uint32_t buckets = 1 + (uint32_t)(draw_size(&draw) % BK_BUCKETS_MAX);
         struct bk_strategy strategy;
@@ -241,7 +241,7 @@ static void test_route_hash_uses_the_id_only(void **state)
 static void test_route_probabilistic_gives_the_states_bucket(void **state)
 {
     (void)state;
-    struct draw draw = {4};
+    struct draw draw = {.state = 4};
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(0, 3, &strategy), BK_OK);
     for (int i = 0; i < 1000; i++) {
@@ -256,7 +256,7 @@ static void test_route_probabilistic_gives_the_states_bucket(void **state)
 static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
 {
     (void)state;
-    struct draw draw = {5};
+    struct draw draw = {.state = 5};
     for (int i = 0; i < 200000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_row row = draw_row(&draw);
@@ -282,7 +282,7 @@ static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
 static void test_fires_chance_is_exact_to_the_last_id(void **state)
 {
     (void)state;
-    struct draw draw = {6};
+    struct draw draw = {.state = 6};
     for (int i = 0; i < 50000; i++) {
         uint64_t n = 1 + draw_size(&draw) % UINT64_MAX, m = 1 + draw_bits(&draw) % n;
         if (i % 4 == 0)
@@ -317,7 +317,7 @@ static void check_first_firing(const struct bk_strategy *strategy, const uint64_
 static void test_first_firing_equals_a_test_of_each_row(void **state)
 {
     (void)state;
-    struct draw draw = {7};
+    struct draw draw = {.state = 7};
     for (int i = 0; i < 330; i++) {
         struct bk_strategy strategy;
         uint64_t ids[IDS], n = 1 + draw_below(&draw, 40);
@@ -341,7 +341,7 @@ static void test_first_firing_equals_a_test_of_each_row(void **state)
 static void test_first_firing_weighted_equals_a_test_of_each_row(void **state)
 {
     (void)state;
-    struct draw draw = {14};
+    struct draw draw = {.state = 14};
     size_t fired = 0;
     for (int i = 0; i < 330; i++) {
         struct bk_strategy strategy;
@@ -372,7 +372,7 @@ static void test_fires_fraction_is_the_chance(void **state)
                                           {77, 1024},
                                           {UINT64_MAX / 7, UINT64_MAX},
                                           {UINT64_C(1) << 62, UINT64_C(1) << 63}};
-    struct draw draw = {8};
+    struct draw draw = {.state = 8};
     for (size_t i = 0; i < 11 + sizeof chances / sizeof *chances; i++) {
         struct bk_strategy strategy;
         bool by_bits = i < 11;
@@ -397,7 +397,7 @@ static void test_fires_fraction_is_the_chance(void **state)
 static void test_advance_follows_a_naive_counter(void **state)
 {
     (void)state;
-    struct draw draw = {9};
+    struct draw draw = {.state = 9};
     for (int run = 0; run < 60; run++) {
         struct bk_strategy strategy;
         uint64_t threshold = 1 + draw_below(&draw, 5), n = 2 + draw_below(&draw, 9);
@@ -436,7 +436,7 @@ static void test_advance_follows_a_naive_counter(void **state)
 static void test_advance_weighted_follows_a_naive_counter(void **state)
 {
     (void)state;
-    struct draw draw = {13};
+    struct draw draw = {.state = 13};
     size_t rolls = 0, over = 0;
     for (int run = 0; run < 60; run++) {
         struct bk_strategy strategy;
@@ -476,7 +476,7 @@ static void test_weight_is_bytes_over_the_unit_on_average(void **state)
     static const uint64_t settings[][2] = {{1, 512000},           {350, 512000},
                                            {511999, 512000},      {700000, 512000},
                                            {12345678901, 512000}, {UINT64_MAX / 3, UINT64_MAX}};
-    struct draw draw = {15};
+    struct draw draw = {.state = 15};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct bk_strategy strategy;
         uint64_t bytes = settings[i][0], unit = settings[i][1], whole = bytes / unit;
@@ -494,7 +494,7 @@ static void test_weight_is_bytes_over_the_unit_on_average(void **state)
 static void test_advance_count_keeps_the_newest_bucket(void **state)
 {
     (void)state;
-    struct draw draw = {10};
+    struct draw draw = {.state = 10};
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
     struct bk_key_state key = {0};
@@ -517,7 +517,7 @@ static void test_advance_count_keeps_the_newest_bucket(void **state)
 static void test_advance_stateless_kinds_change_nothing(void **state)
 {
     (void)state;
-    struct draw draw = {11};
+    struct draw draw = {.state = 11};
     for (int i = 0; i < 20000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         if (bk_kind_fires(strategy.kind) || strategy.kind == BK_KIND_COUNT)
@@ -557,7 +557,7 @@ static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *ti
 static void test_route_host_that_jumps_places_as_one_that_asks(void **state)
 {
     (void)state;
-    struct draw draw = {12};
+    struct draw draw = {.state = 12};
     for (int run = 0; run < 2000; run++) {
         struct bk_strategy strategy;
         uint64_t threshold = 1 + draw_below(&draw, 4);

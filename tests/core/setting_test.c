@@ -216,7 +216,7 @@ static struct bk_setting draw_setting(struct draw *draw)
 
 static void test_setting_drawn_is_read_back(void **state)
 {
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     size_t longest = 0;
     (void)state;
     for (uint64_t i = 0; i < test_part(100000); i++) {
@@ -384,7 +384,7 @@ static void test_setting_cut_off_anywhere_is_refused(void **state)
 
 static void test_setting_altered_is_refused_or_means_what_is_written_back(void **state)
 {
-    struct draw draw = {2};
+    struct draw draw = {.state = 2};
     unsigned taken = 0;
     (void)state;
     const uint64_t most = test_part(FUZZ);

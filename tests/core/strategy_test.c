@@ -89,7 +89,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
 {
     (void)state;
     struct bk_strategy made, filled;
-    struct draw draw = {1};
+    struct draw draw = {.state = 1};
     for (int i = 0; i < 20000; i++) {
         uint64_t a = draw_size(&draw), b = draw_size(&draw), c = draw_below(&draw, 3);
         memset(&filled, 0, sizeof filled);
