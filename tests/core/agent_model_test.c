@@ -140,7 +140,7 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
     uint64_t steps = 0, most = 0;
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(3000); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = draw_config(&draw);
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
         world->may = draw_failures(&draw);
@@ -187,7 +187,7 @@ static void test_locked_lwt_skips_no_bucket(void **state)
     (void)state;
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(1000); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = draw_config(&draw);
         config.coordination = BK_LOCKED;
         config.counter = BK_COUNTER_LWT;
@@ -235,7 +235,7 @@ static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
     (void)state;
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(1000); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = draw_config(&draw);
         config.counter = BK_COUNTER_LWT;
         bk_strategy_max_age(1000 + (int64_t)draw_below(&draw, 1000), &config.strategy);
@@ -257,7 +257,7 @@ static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
 /* Draws all settings of guarded. Clocks are wrong by up to the bound. */
 static struct world *draw_guarded(uint64_t seed, struct failures may)
 {
-    struct draw draw = {seed};
+    struct draw draw = {.state = seed};
     struct bk_agent_config config = draw_config(&draw);
     config.coordination = BK_GUARDED;
     config.counter = BK_COUNTER_NATIVE;
@@ -284,7 +284,7 @@ static void test_guarded_places_rows_by_their_time_only(void **state)
     (void)state;
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(2000); seed++) {
-        struct draw draw = {seed * 77};
+        struct draw draw = {.state = seed * 77};
         struct failures may = draw_failures(&draw);
         may.crash = draw_below(&draw, 2) == 0;
         struct world *world = draw_guarded(seed, may);
@@ -309,7 +309,7 @@ static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **st
     (void)state;
     struct tally tally = {0};
     for (uint64_t seed = 0; seed < test_part(600); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_NATIVE);
         config.operations = 4;
         config.clock_bound_ns = 20 + (int64_t)draw_below(&draw, 40);

@@ -455,7 +455,7 @@ static struct tally run_many(enum bk_source source, int agents_max, uint64_t see
 {
     struct tally sum = {0};
     for (uint64_t seed = 0; seed < test_part(seeds); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = draw_config(&draw, source);
         draw_change(&draw, &config);
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, (uint64_t)agents_max), seed);
@@ -514,7 +514,7 @@ static void test_one_agent_without_failures_fills_each_bucket_and_then_the_next(
     const enum bk_source sources[] = {BK_SOURCE_COUNTER, BK_SOURCE_LWT, BK_SOURCE_LEASE, BK_SOURCE_MEMORY};
     struct tally sum = {0};
     for (uint64_t seed = 0; seed < test_part(400); seed++) {
-        struct draw draw = {seed};
+        struct draw draw = {.state = seed};
         struct bk_agent_config config = draw_config(&draw, sources[seed % 4]);
         if (config.source == BK_SOURCE_LWT || config.source == BK_SOURCE_MEMORY)
             draw_change(&draw, &config);
