@@ -618,7 +618,7 @@ struct found {
 
 static bool is_time_name(struct trace_span name)
 {
-    return name.begin != NULL && name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0;
+    return name.end - name.begin == 4 && memcmp(name.begin, "time", 4) == 0;
 }
 
 static bool take_time(void *target, struct trace_span name, struct trace_span field)
@@ -709,7 +709,8 @@ static bool take_rest(struct parse *parse, const char *begin, const char *end)
     struct form form = {.at = parse->csv->dialect.line};
     struct csv_buffer *fields = &parse->csv->fields;
     size_t time = 0, before = 0;
-    while (next_part(&form) && !is_time_name((struct trace_span){form.name, form.name + form.name_size}))
+    while (next_part(&form) &&
+           (form.name == NULL || !is_time_name((struct trace_span){form.name, form.name + form.name_size})))
         time += form.name != NULL;
     for (size_t i = 0; i < time && i < parse->out->count; i++)
         before += parse->out->sizes[i] + 1;
@@ -718,9 +719,8 @@ static bool take_rest(struct parse *parse, const char *begin, const char *end)
     parse->out->count = time + 1;
     parse->begin = fields->size = before + parse->out->sizes[time] + 1;
     while (next_part(&form)) {
-        const struct trace_span name = {form.name, form.name + form.name_size};
         if (form.name != NULL)
-            take_field(parse, name,
+            take_field(parse, (struct trace_span){form.name, form.name + form.name_size},
                        *form.at == '\0' ? (struct trace_span){begin, end}
                                         : (struct trace_span){none, none + 1});
     }

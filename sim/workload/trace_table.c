@@ -934,6 +934,9 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
         return sim_fail_memory(error);
     csv_set_fields(names->bytes, record);
     trace_reader_return(&table->csv.reader);
+    if (!ok && record->count == 0)
+        return trace_fail(trace_table_path(table), record->line, error,
+                          "the first object has no fields; remove it");
     if (!ok) {
         if (!guess_columns(table, record, error))
             return false;
@@ -1381,7 +1384,9 @@ static bool read_sample(struct trace_table *table, struct wl_csv_record *header,
         *names = csv->fields;
         csv->fields = (struct csv_buffer){0};
     }
-    return wl_csv_next(csv, row, error);
+    const bool is_fine = next_record(table, error);
+    *row = table->record;
+    return is_fine;
 }
 
 char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error)

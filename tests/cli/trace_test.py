@@ -391,6 +391,8 @@ class TraceTest(ProgramTest):
         self.write("own.log", "2026-01-01 01:00 [a] x\n\tat line\n")
         self.assertIn("own.log:2: the line has not the form ", self.bad(
             2, "trace", "own.log", "--set", "trace.line='{time:16} [{who}] {text}'", "--columns", "key=who", "--quiet"))
+        self.write("wide.csv", "time,key\n2026-01-01,a,b\n")
+        self.assertIn("wide.csv:2: 3 columns where the header has 2", self.bad(2, "trace", "wide.csv", "--explain"))
         os.mkdir(os.path.join(self.folder, "keys"))
         for key in ("a", "b"):
             self.write(f"keys/{key}.csv", "time,value\n2026-01-01,1\n")

@@ -580,6 +580,7 @@ static void test_files_of_another_kind_are_named(void **state)
         {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 1767225600}\n", AS_IS,
          ":2: key is empty; give each row a key"},
         {"name: x\nstrategies:\n", AS_IS, ":1: this is a scenario, not a trace; name a file of rows"},
+        {"{}\n{\"a\": 1}\n", AS_IS, ":1: the first object has no fields; remove it"},
         {"PAR1xxxx", AS_IS,
          ":1: this is a Parquet file; convert it, by duckdb -c \"COPY (FROM 'IN.parquet') TO 'OUT.csv'\""},
     };
