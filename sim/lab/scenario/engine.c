@@ -301,9 +301,13 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
 {
     const struct wl_workload *workload = &scenario->workload;
     const struct bk_strategy *core = &strategy->settings.strategy;
-    int64_t window_ns = core->of.time.window_ns, shards = lab_shards(core);
-    if ((!wl_has_own_times(workload) && shards == 1) || window_ns == 0 || scenario->trace_path != NULL)
+    const struct bk_row row = {.time_ns = workload->start_ns};
+    const int64_t shards = lab_shards(core);
+    struct bk_placement route;
+    if ((!wl_has_own_times(workload) && shards == 1) || scenario->trace_path != NULL ||
+        bk_route(core, NULL, &row, &route) != BK_OK)
         return true; /* a key of a trace has at most one window per line */
+    const int64_t window_ns = route.until_ns - route.from_ns;
     int64_t windows = (workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns) * shards;
     /* A key has at most one window per row, and at most twice the mean number of rows, with bursts and
      * spikes. */
