@@ -873,7 +873,7 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     bool ok = find_columns(table, &missing, &found, &field);
     if (!ok && found == 0 && is_unnamed(table, missing)) {
         struct wl_csv_record header = table->record;
-        char numbers[WL_CSV_FIELDS_MAX][sizeof "256"];
+        char numbers[WL_CSV_FIELDS_MAX][24];
         for (size_t i = 0; !table->has_header && i < header.count; i++) {
             snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);
             header.fields[i] = numbers[i];

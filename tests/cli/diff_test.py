@@ -166,7 +166,7 @@ class DiffTest(ProgramTest):
     def test_metrics_missing_on_one_side(self):
         self.keep()
         told = self.good_json("diff", "1:unbucketed", "1:count", "--json")["strategies"][0]
-        self.assertEqual(told["only_in_a"], ["partitions.first_over_days"])
+        self.assertEqual(told["only_in_a"], ["partitions.first_over_days", "expected.full_share"])
         self.assertIn("partitions.closed.rows.p99", told["only_in_b"])
         line = next(line for line in self.good("diff", "1:unbucketed", "1:count").splitlines()
                     if "closed.rows.p99 " in line)

@@ -45,7 +45,7 @@ GUARDED = [
     "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]",
 ]
 # A history has no row sizes beyond the rows' bytes, and nothing about the work of nodes.
-UNTOLD = ("bytes", "nodes.", "repair.", "events", "rows_scanned", "tombstones")
+UNTOLD = ("bytes", "disk_per_node", "nodes.", "repair.", "events", "rows_scanned", "tombstones")
 
 
 class JudgeTest(ProgramTest):

@@ -37,6 +37,8 @@ class SampleTest(ProgramTest):
             self.assertAlmostEqual(metrics["disk.bytes"], 2 * bytes_of_all, delta=1e-9 * bytes_of_all)
             self.assertAlmostEqual(metrics["disk.compressed_bytes"], RATIO * metrics["disk.bytes"], delta=1)
             # Limits apply to uncompressed sizes, and nothing else changes.
+            for name in ("capacity.bytes_per_node", "capacity.disk_per_node"):
+                self.assertAlmostEqual(metrics.pop(name) / plain[label].pop(name), RATIO, places=9)
             for name in ("disk.bytes", "disk.compressed_bytes"):
                 del metrics[name]
             self.assertEqual(metrics, plain[label])

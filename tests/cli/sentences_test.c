@@ -42,7 +42,7 @@ static void begin(struct fixture *made, size_t count)
                               .terms = {.share = 0.01, .tiny = -1, .confidence = 0.95, .seeds = SEEDS},
                               .entrants = made->entrants,
                               .count = count};
-    made->contest.outlook.days = 1;
+    made->contest.outlook = (struct tune_outlook){.scenario = &made->scenario, .days = 1};
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &made->entrants[i];
         *entrant = (struct tune_entrant){.base = "",

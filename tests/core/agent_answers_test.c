@@ -150,7 +150,7 @@ static void test_a_late_a_doubled_and_a_foreign_answer_change_nothing(void **sta
         config.agent_id = i + 1;
         config.operations = 4;
         config.cache_entries = KEYS;
-        clerks[i] = (struct clerk){.office = &office, .draw = {i}, .number = i, .rows = rows};
+        clerks[i] = (struct clerk){.office = &office, .draw = {.state = i}, .number = i, .rows = rows};
         clerks[i].agent = make_agent(&config);
     }
     for (unsigned i = 0; i < 2; i++)

@@ -18,8 +18,8 @@ import sys
 import tempfile
 
 CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
-IS_ENOUGH = "import cffi, pytest, setuptools"
-NEEDS = ["cffi", "setuptools>=77", "wheel", "numpy", "matplotlib", "pytest", "mypy", "types-cffi"]
+IS_ENOUGH = "import cffi, pytest, setuptools; assert int(setuptools.__version__.split('.')[0]) >= 77"
+NEEDS = ["cffi", "setuptools>=77", "wheel", "numpy", "pytest", "mypy", "types-cffi"]
 
 
 def call(*command, **options):
@@ -29,13 +29,14 @@ def call(*command, **options):
     return done.stdout
 
 
-def environment(folder):
-    """The interpreter of an environment with everything that the package needs; created once."""
+def environment(folder, *more):
+    """The interpreter of an environment with everything that the package needs, and more; created once. One without
+    more uses what the machine has."""
     python = folder / "bin/python"
     if not (folder / "is_whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        for command in ([sys.executable, "-m", "venv", folder],
-                        [python, "-m", "pip", "install", "--quiet", "--no-compile", *NEEDS]):
+        for command in ([sys.executable, "-m", "venv", *([] if more else ["--system-site-packages"]), folder],
+                        [python, "-m", "pip", "install", "--quiet", "--no-compile", *NEEDS, *more]):
             done = subprocess.run(command, text=True, capture_output=True, check=False)
             if done.returncode != 0:
                 print(f"skipped: no environment for Python: {(done.stderr or done.stdout).strip()[-300:]}")
@@ -95,7 +96,7 @@ def build_wheels(build):
         call(tools, "setup.py", "-q", "sdist", "--dist-dir", scratch / "sdist", cwd=package)
         for name, source in (("tree", package), ("sdist", next((scratch / "sdist").glob("*.tar.gz")))):
             call(tools, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", scratch / name, source)
-            python = environment(scratch / f"environment-{name}")
+            python = environment(scratch / f"environment-{name}", "matplotlib")
             call(python, "-m", "pip", "install", "--no-deps", next((scratch / name).glob("*.whl")))
             judge(python, package)
             walk(python, build)

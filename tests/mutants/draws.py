@@ -58,6 +58,8 @@ NOT_DRAWN = {
     "The top level.expect": "as expect",
     "The top level.tune": "as tune",
     "The top level.sweep": "as sweep",
+    "arrivals.every": "rows at equal distances; the stream fuzzer draws it",
+    "arrivals.jitter": "as every",
     "count.max_age": "only without agents; the stream fuzzer draws it",
     "label": "text",
 }

@@ -29,8 +29,9 @@ for t, key, size in lines:
     bytes_by_time[at] += size
     bytes_by_count[number] += size
     seen[key] += 1
-end = max(t for t, _, _ in lines)
-closed_time = sorted(n for (_, bucket), n in by_time.items() if (bucket + 1) * window * 1000 <= end)
+start, end = min(t for t, _, _ in lines), max(t for t, _, _ in lines)
+closed_time = sorted(n for (_, bucket), n in by_time.items()
+                     if start <= bucket * window * 1000 and (bucket + 1) * window * 1000 <= end)
 closed_count = sorted(n for (key, bucket), n in by_count.items() if bucket < (seen[key] - 1) // rows)
 
 with tempfile.TemporaryDirectory() as folder:
