@@ -34,7 +34,8 @@ class ClockTest(FaultsTest):
                 if outcome.count("failed") > 4:
                     break
             self.assertGreater(outcome.count("failed"), 4)
-            lines = [line for line in outcome.err.splitlines() if not line.startswith(("warning: ", "bucketlab: more than a minute "))]
+            lines = [line for line in outcome.err.splitlines()
+                     if not line.startswith(("warning: ", "bucketlab: more than a minute "))]
             self.assertLessEqual(len(lines), outcome.count("failed"), outcome.err)
             for line in lines:
                 self.assertRegex(line, r"\Atiny +\d+ %, .* rows/s(, mostly .*)?\Z")
