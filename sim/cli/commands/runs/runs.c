@@ -481,7 +481,8 @@ struct sizes {
     const struct lab_histogram *histogram;
 };
 
-static void write_sizes(FILE *stream, const char *label, const struct sizes *sizes)
+/* Returns false when memory ran out, here or when the histogram was made. */
+static bool write_sizes(FILE *stream, const char *label, const struct sizes *sizes)
 {
     size_t count;
     struct lab_bin *bins = lab_histogram_sorted(sizes->histogram, &count);
@@ -494,10 +495,12 @@ static void write_sizes(FILE *stream, const char *label, const struct sizes *siz
         fputs("\r\n", stream);
     }
     free(bins);
+    return !sizes->histogram->out_of_memory && (bins != NULL || sizes->histogram->count == 0);
 }
 
-static void write_strategy(const struct cli_args *args, FILE *stream, const struct lab_strategy_result *one)
+static bool write_strategy(const struct cli_args *args, FILE *stream, const struct lab_strategy_result *one)
 {
+    bool is_fine = true;
     struct lab_histogram rows, bytes; /* of closed and open partitions together */
     lab_histogram_init(&rows);
     lab_histogram_init(&bytes);
@@ -512,13 +515,14 @@ static void write_strategy(const struct cli_args *args, FILE *stream, const stru
                                 {"read", "partitions", &one->read_partitions},
                                 {"all", "rows", &rows},
                                 {"all", "bytes", &bytes}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; is_fine && i < sizeof all / sizeof *all; i++) {
         if ((cli_has(args, "state") ? cli_chooses(args, "state", all[i].state) : i < 5) &&
             (!cli_has(args, "unit") || cli_chooses(args, "unit", all[i].unit)))
-            write_sizes(stream, one->label, &all[i]);
+            is_fine = write_sizes(stream, one->label, &all[i]);
     }
     lab_histogram_clear(&rows);
     lab_histogram_clear(&bytes);
+    return is_fine;
 }
 
 /* A NaN is written as an empty field. */
@@ -534,20 +538,22 @@ static void write_metrics(FILE *stream, const struct lab_strategy_result *strate
     }
 }
 
-static void write_csv(const struct cli_args *args, const struct lab_result *result, FILE *stream)
+static bool write_csv(const struct cli_args *args, const struct lab_result *result, FILE *stream)
 {
+    bool is_fine = true;
     const char *label = cli_value(args, "label", NULL);
     const bool is_metrics = cli_has(args, "metrics");
     fputs(is_metrics ? "label,metric,value\r\n" : "label,state,unit,size,partitions,rows\r\n", stream);
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
         const struct lab_strategy_result *one = &result->strategies[i];
         if (label != NULL && strcmp(label, one->label) != 0)
             continue;
         if (is_metrics)
             write_metrics(stream, one);
         else
-            write_strategy(args, stream, one);
+            is_fine = write_strategy(args, stream, one);
     }
+    return is_fine;
 }
 
 /* On a terminal, characters that control it are not printed. */
@@ -577,11 +583,11 @@ static bool export(const struct cli_args *args, struct sim_error *error)
         char *text;
         size_t size;
         FILE *stream = cli_memory_open(&text, &size);
-        write_csv(args, stored.result, stream);
+        is_fine = write_csv(args, stored.result, stream) || sim_fail_memory(error);
         cli_memory_close(stream);
-        if (path != NULL)
+        if (is_fine && path != NULL)
             is_fine = cli_file_write(path, text, size, error);
-        else
+        else if (is_fine)
             print_csv(text);
         free(text);
     }
