@@ -277,8 +277,10 @@ const char *report_limits(const struct lab_limits *limits, struct report_arena *
     if (limits->partition_bytes != 0)
         report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
     for (int i = 0; i < LAB_RATES; i++) {
-        if (limits->rate[i] > 0)
-            report_append(arena, &text, " or ", "%s %s/s", report_grouped(arena, (uint64_t)limits->rate[i]),
+        const double rate = limits->rate[i];
+        if (rate > 0)
+            report_append(arena, &text, " or ", "%s %s/s",
+                          rate < 1 ? report_number(arena, rate) : report_grouped(arena, (uint64_t)rate),
                           lab_rate_name((enum lab_rate)i));
     }
     return text;
