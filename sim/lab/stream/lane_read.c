@@ -149,7 +149,7 @@ static void count_found(struct reading *reading, const struct window *window, ui
     reading->done.filled += filled;
     if (limit == UINT64_MAX)
         reading->done.scanned += wanted;
-    for (size_t i = 0; limit != UINT64_MAX && i < BK_SHARDS_MAX; i++)
+    for (int64_t i = 0; limit != UINT64_MAX && i < lab_shards(lane->settings->strategy); i++)
         reading->done.scanned += rows[i] < limit ? rows[i] : limit;
 }
 
