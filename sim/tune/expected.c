@@ -34,6 +34,7 @@
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define GENERATIONS   30      /* partitions of a key that are followed one by one */
+#define LOOKS         16      /* at what is on disk, in the time that a row is */
 #define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
 
 #define DAYS_OF_WEEK 7
@@ -577,6 +578,7 @@ struct passage {
     size_t count, capacity;
     double bursts; /* relative variance of a key's rows in one time the run */
     double parts;  /* of a key */
+    int bound;     /* of the number: below or above 0, a lower or an upper one */
 };
 
 /* Adds keys, which merge with those that are alike; shares never ascend. */
@@ -694,60 +696,99 @@ static double weigh(double chance, bool is_number)
 
 /* Of the partitions of a key with this many rows. Its j-th partition, if it exceeds a limit, does so once the
  * key has that many rows more than the partitions before it, which are a renewal process. pace: rows in one
- * time the run; rows that leave the disk, or an age at the peak of the rate, must not end the partition
- * before. */
+ * time the run; rows must not leave the disk before. */
 static double sum_counted(const struct model *model, double mean, double drawn, double pace, bool is_number)
 {
     const double limit = fmin(model->rows, model->sized_rows),
                  days = (double)model->scenario->workload.duration_ns / (double)SIM_DAY,
-                 age = (double)model->settings->strategy.max_age_ns / (double)SIM_DAY,
-                 open = fmin(grows_for(model->scenario), age > 0 ? age : (double)INFINITY) / days,
-                 before = is_number ? model->mean : model->mean_within,
-                 each = age > 0 ? fmin(before, fmax(1, pace * open)) : before,
-                 variance = each < before ? each : model->variance,
-                 held = pace * open * (age > 0 ? peak_of(&model->scenario->workload) : 1);
+                 open = grows_for(model->scenario) / days, held = pace * open,
+                 each = is_number ? model->mean : model->mean_within;
     const double first = above(limit, mean, mean + drawn), left = (mean - limit) / each,
                  tail = isfinite(open) ? model->tail * above(limit - 1, held, held) : model->tail;
     double later = 0, more = 1;
     if (left > GENERATIONS)
-        later = left + (variance / (each * each) - 1) / 2;
+        later = left + (model->variance / (each * each) - 1) / 2;
     else
         for (double j = 1; j < left + 2 || more > 1e-9 * later; j++)
             later += more = fmin(above(limit + j, mean, mean + drawn),
                                  gsl_cdf_ugaussian_Q((floor(limit) + 0.5 + j * each - mean) /
-                                                     sqrt(mean + drawn + j * variance)));
+                                                     sqrt(mean + drawn + j * model->variance)));
     return weigh(tail * first, is_number) + later * weigh(tail, is_number);
 }
 
+/* Whether a key is expected to have equally many rows in all ages of its partitions, apart from spikes. */
+static bool has_level_ages(const struct model *model)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    return has_rate(model->scenario) && !workload->has_bursts &&
+           (!workload->has_daily || model->settings->strategy.max_age_ns % SIM_DAY == 0);
+}
+
+/* The same where partitions end at the multiples of an age, after each of which the key begins again. The
+ * number ascends ever faster with the rows: it is least if all ages have equally many, and greatest if one
+ * has those of all spikes, and all have the peak of the rate, or end no partition early. */
+static double sum_aged(const struct passage *passage, const struct crowd *crowd, double times, bool is_number)
+{
+    const struct model *model = passage->model;
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double rows = crowd->pace * times,
+                 ages = times * (double)workload->duration_ns / (double)model->settings->strategy.max_age_ns,
+                 count = passage->bound < 0 ? ceil(ages) + 1 : fmax(1, ages);
+    if (passage->bound <= 0)
+        return count * sum_counted(model, rows / count, 0, crowd->pace, is_number);
+    const double spikes = fmax(0, crowd->seen - crowd->pace),
+                 most = rows / count * (has_level_ages(model) ? 1 : peak_of(workload));
+    return fmin(model->tail * ((rows + spikes) / model->mean + count + 1),
+                count * sum_counted(model, most, 0, crowd->pace, is_number) +
+                    sum_counted(model, most + spikes, 0, crowd->pace, is_number));
+}
+
 /* The expected number of partitions above a limit when the stream has lasted `times` as long as the run; or
- * -log of the chance that there is none. A value above `most` need not be exact. */
+ * -log of the chance that there is none. A value above `most` need not be exact. Where rows leave the disk, a
+ * partition has at least those of the time until then, and the bound above looks at overlapping times. */
 static double sum_until(const struct passage *passage, double times, bool is_number, double most)
 {
-    const struct wl_workload *workload = &passage->model->scenario->workload;
+    const struct model *model = passage->model;
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double days = (double)workload->duration_ns / (double)SIM_DAY,
+                 open = model->is_counted ? (double)INFINITY : grows_for(model->scenario) / days;
+    const bool is_capped = passage->bound > 0 && times > open;
+    const double looks = is_capped ? LOOKS * times / open : 1;
+    double sum = 0, left = 0;
+    if (passage->bound < 0)
+        times = fmin(times, open);
     const double more = fmax(0, times - 1),
                  rows = times > 1 ? more + daily_part(workload, times) - daily_part(workload, 1) : 0;
-    double sum = 0, left = 0;
     for (size_t i = 0; i < passage->count; i++)
         left += passage->crowds[i].count;
     for (size_t i = 0; i < passage->count && sum <= most; i++) {
         const struct crowd *crowd = &passage->crowds[i];
-        const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows,
-                     drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
+        double mean = crowd->seen * fmin(1, times) + crowd->pace * rows,
+               drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
+        if (is_capped) {
+            const double daily = workload->has_daily ? workload->daily_amplitude / M_PI / days : 0,
+                         kept = open * (1 + 1.0 / LOOKS);
+            mean = fmin(mean, crowd->pace * (kept + daily) + fmax(0, crowd->seen - crowd->pace));
+            drawn = passage->bursts * crowd->pace * crowd->pace * kept;
+        }
         /* A key's parts are Poisson, given its bursts. */
         const bool is_divided = drawn > 0 && passage->parts > 1;
-        const double tail = passage->model->is_counted
-                                ? sum_counted(passage->model, mean, drawn, crowd->pace, is_number)
-                                : endless_tail(passage->model, is_divided ? mean + 4 * sqrt(drawn) : mean,
-                                               is_divided ? 0 : drawn);
+        const double tail =
+            model->is_counted && model->settings->strategy.max_age_ns > 0
+                ? sum_aged(passage, crowd, times, is_number)
+            : model->is_counted
+                ? sum_counted(model, mean, drawn, crowd->pace, is_number)
+                : looks * endless_tail(passage->model, is_divided ? mean + 4 * sqrt(drawn) : mean,
+                                       is_divided ? 0 : drawn);
         if (tail * left < NEGLIGIBLE && crowd->known == 0 && workload->spike_count == 0)
             break;
         left -= crowd->count;
-        if (passage->model->is_counted)
+        if (model->is_counted)
             sum += crowd->count * tail;
         else if (!is_divided)
             sum += crowd->count * weigh(tail, is_number);
         else if (tail > NEGLIGIBLE)
-            sum -= crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
+            sum -= looks * crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
     }
     return sum;
 }
@@ -826,17 +867,19 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     if (!lab_kind_ends(kind) || (model.is_counted && has_rate(scenario) && sum.later > NEGLIGIBLE)) {
         struct passage passage;
         is_whole = passage_of(&model, &passage);
-        sum.run = is_whole ? sum_until(&passage, times, true, enough) : 0;
-        is_whole = is_whole && sum.run <= enough;
-        sum.later = out->expected_run = sum.run;
+        passage.bound = 1;
+        sum.later = out->expected_run = is_whole ? sum_until(&passage, times, true, enough) : 0;
+        passage.bound = -1;
+        sum.run = is_whole ? fmin(sum.later, sum_until(&passage, times, true, enough)) : 0;
+        is_whole = is_whole && sum.later <= enough;
         free(passage.crowds);
     }
     /* Agents make more of their partitions exceed a limit, if anything, unless rows have a number. */
     out->has_distribution = scenario->engine != LAB_ENGINE_CLUSTER ||
                             (kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL);
-    /* Rows may leave the disk before a window ends, and an age may end a partition early. */
+    /* Rows may leave the disk before a window ends, and an age may end a partition of a trace early. */
     if ((kind == BK_KIND_TIME && scenario->row_ttl_ns == 0) ||
-        (kind != BK_KIND_TIME && settings->strategy.max_age_ns == 0))
+        (kind != BK_KIND_TIME && (settings->strategy.max_age_ns == 0 || has_rate(scenario))))
         out->expected_least = sum.run;
     if (is_whole && out->has_distribution)
         out->expected_most = model.is_counted && model.tail == 0
@@ -1037,12 +1080,16 @@ static double ending_days(const struct tune_outlook *outlook, struct model *mode
     double times;
     if (model->is_counted && model->tail == 0)
         return (double)INFINITY;
+    if (model->is_counted && model->settings->strategy.max_age_ns > 0 && !has_level_ages(model))
+        return (double)NAN; /* there are only bounds */
     if (model->is_counted && !has_rate(model->scenario))
         return growth_rows_at(&outlook->growth, outlook->days,
                               M_LN2 * model->mean / model->tail / outlook->rows);
     if (model->is_counted)
         return outlook->days * passage_median(model, is_after);
-    if (!sum_windows(model, (double)INFINITY, &sum))
+    const int64_t next_ns = window_end(model, model->scenario->workload.start_ns);
+    if ((double)(window_end(model, next_ns) - next_ns) > grows_for(model->scenario) * (double)SIM_DAY ||
+        !sum_windows(model, (double)INFINITY, &sum))
         return (double)NAN;
     times = sum.run < M_LN2 ? 1 + (M_LN2 - sum.run) / sum.later
             : is_after      ? 1 + M_LN2 / sum.later
