@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/time.h"
@@ -19,11 +20,28 @@ static uint64_t whole(const struct lab_strategy_result *strategy, const char *na
     return (uint64_t)figure(strategy, name, 0);
 }
 
+/* The partitions that the reads of a kind query, if the kind has reads of its own; "": of all kinds. */
+static double queried_by(const struct lab_strategy_result *strategy, const char *kind)
+{
+    char count[LAB_METRIC_NAME_SIZE], mean[LAB_METRIC_NAME_SIZE];
+    snprintf(count, sizeof count, "reads%s.count", kind);
+    snprintf(mean, sizeof mean, "reads%s.partitions_per_read.mean", kind);
+    return figure(strategy, count, 0) * figure(strategy, mean, 0);
+}
+
+/* The partitions that all reads query: kind by kind, so that ranges that begin before the stream, which the
+ * means leave out, do not change the mix. */
+static double queried(const struct lab_strategy_result *strategy)
+{
+    const double sum =
+        queried_by(strategy, ".latest") + queried_by(strategy, ".range") + queried_by(strategy, ".all");
+    return sum > 0 ? sum : queried_by(strategy, "");
+}
+
 struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy)
 {
     const double rows = figure(strategy, "writes.rows", 0);
-    const double asked =
-        figure(strategy, "reads.count", 0) * figure(strategy, "reads.partitions_per_read.mean", 0);
+    const double asked = queried(strategy);
     struct lab_cost cost = {.write = (double)NAN, .read = (double)NAN};
     if (!(rows > 0))
         return cost;

@@ -368,7 +368,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "rows and other writes of strategies that a node applies per second, on average"},
     {IN("Load"), IS("capacity.reads_per_node", OPERATIONS_PER_S), .absent = NO_CAPACITY,
      .meaning = "queries of partitions and states that a node answers per second, on average, at the "
-                "consistency level of reads"},
+                "consistency level of reads; a range that begins before the stream counts as the mean of "
+                "the others"},
     {IN("Load"), IS("disk.bytes", BYTES), .absent = NO_DISK,
      .meaning = "the bytes of the whole table on all replicas, before compression"},
     {IN("Load"), IS("disk.compressed_bytes", BYTES), .absent = NO_DISK,

@@ -360,19 +360,32 @@ static double asked(const struct lab_scenario *scenario)
     }
 }
 
+/* The partitions that reads query; a read that begins before the stream, as many as others of its kind. */
+static double queried(const struct lab_tally *tally, const struct lab_scenario *scenario)
+{
+    const bool is_one = lab_read_kind_count(scenario) <= 1;
+    double sum = 0;
+    for (int kind = 0; kind < (is_one ? 1 : LAB_READ_KINDS); kind++) {
+        const struct lab_read_tally *reads = is_one ? &tally->reads : &tally->reads_of[kind];
+        const double found = (double)reads->partitions.sum;
+        if (reads->partitions.count > 0)
+            sum += found + (double)reads->before * (found / (double)reads->partitions.count);
+    }
+    return sum / (scenario->reads.are_expected ? LAB_READ_PARTS : 1);
+}
+
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
                              double seconds, struct lab_metrics *out)
 {
     const double ttl_s = (double)scenario->row_ttl_ns / (double)SIM_SECOND;
     const double kept_s =
         ttl_s > 0 ? ttl_s + (double)LAB_GC_GRACE_NS / (double)SIM_SECOND : LAB_CAPACITY_DAYS * 86400;
-    const double copies = (double)scenario->cluster.replication_factor / (double)scenario->cluster.nodes,
-                 unit = scenario->reads.are_expected ? LAB_READ_PARTS : 1;
+    const double copies = (double)scenario->cluster.replication_factor / (double)scenario->cluster.nodes;
     const double rows = (double)(tally->closed_rows.sum + tally->open_rows.sum),
                  bytes = (double)(tally->closed_bytes.sum + tally->open_bytes.sum);
     const double writes = (double)(tally->rows + tally->counter_increments + tally->state_writes +
                                    tally->lwt + tally->lock_ops),
-                 reads = (double)tally->state_reads + (double)tally->reads.partitions.sum / unit;
+                 reads = (double)tally->state_reads + queried(tally, scenario);
     const double each = bytes / rows * (scenario->row_compression > 0 ? scenario->row_compression : 1);
     const double held = (double)tally->rows / seconds * each * kept_s * copies;
     if (!(rows > 0) || !(seconds > 0) || tally->stored != NULL)

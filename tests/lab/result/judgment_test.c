@@ -187,8 +187,12 @@ static void test_least_load_is_chosen_and_reads_count(void **state)
     begin(&fixture);
     keep_limit(&fixture);
     set(&fixture, 0, "writes.extra_ops_per_1000_rows", 5);
-    set(&fixture, 0, "reads.count", 41);
-    set(&fixture, 0, "reads.partitions_per_read.mean", 2.5);
+    set(&fixture, 0, "reads.count", 45);
+    set(&fixture, 0, "reads.partitions_per_read.mean", 2);
+    set(&fixture, 0, "reads.latest.count", 5);
+    set(&fixture, 0, "reads.latest.partitions_per_read.mean", 0.5);
+    set(&fixture, 0, "reads.range.count", 40);
+    set(&fixture, 0, "reads.range.partitions_per_read.mean", 2.5);
     set(&fixture, 1, "writes.extra_ops_per_1000_rows", 101);
     set(&fixture, 2, "writes.extra_ops_per_1000_rows", 200);
     assert_int_equal(choose(&fixture), 1);

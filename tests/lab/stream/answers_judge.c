@@ -260,8 +260,16 @@ static double cost_of(const struct answer *answer, const struct lab_strategy_res
     double sum = 0, rows = twin_metric(strategy, "writes.rows");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         sum += counts[i].price * twin_metric(strategy, counts[i].name);
-    sum += (is_set ? set->partition_read : 1) * twin_or_zero(twin_metric(strategy, "reads.count")) *
-           twin_or_zero(twin_metric(strategy, "reads.partitions_per_read.mean"));
+    /* Without kinds the figures of all reads; with kinds each by its own mean. */
+    static const char *const kinds[][2] = {{"reads.latest.count", "reads.latest.partitions_per_read.mean"},
+                                           {"reads.range.count", "reads.range.partitions_per_read.mean"},
+                                           {"reads.all.count", "reads.all.partitions_per_read.mean"},
+                                           {"reads.count", "reads.partitions_per_read.mean"}};
+    double asked = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (i < 3 || asked == 0); i++)
+        asked += twin_or_zero(twin_metric(strategy, kinds[i][0])) *
+                 twin_or_zero(twin_metric(strategy, kinds[i][1]));
+    sum += (is_set ? set->partition_read : 1) * asked;
     return rows > 0 ? 1000 * sum / rows : (double)NAN;
 }
 

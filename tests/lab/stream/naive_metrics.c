@@ -334,6 +334,26 @@ static void add_loads(struct lab_metrics *out, const struct naive_load *loads, u
     add(out, (double)least / (double)total, "nodes", "load_share_min");
 }
 
+/* A read that begins before the stream counts as the mean of the others of its kind. */
+static double queried(const struct naive_result *naive)
+{
+    double sum = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        uint64_t found = 0, n = 0, before = 0;
+        for (size_t i = 0; i < naive->read_count; i++) {
+            const struct naive_read *read = &naive->reads[i];
+            if ((int)read->kind != kind)
+                continue;
+            before += read->is_before;
+            n += !read->is_before;
+            found += read->is_before ? 0 : read->partitions;
+        }
+        if (n > 0)
+            sum += (double)found + (double)before * ((double)found / (double)n);
+    }
+    return sum;
+}
+
 /* Sums of whole numbers are exact, and the rest is in the order of the definition, so it is equal to the last
  * bit. Reads ask a quorum. */
 static void add_capacity(struct lab_metrics *out, const struct naive_input *input,
@@ -353,8 +373,7 @@ static void add_capacity(struct lab_metrics *out, const struct naive_input *inpu
     }
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
         written += lab_metrics_find(out, writes[i])->value;
-    for (size_t i = 0; i < naive->read_count; i++)
-        read += naive->reads[i].is_before ? 0 : (double)naive->reads[i].partitions;
+    read += queried(naive);
     if (rows == 0 || !(seconds > 0) || scenario->design.is_given)
         return;
     const double held = (double)input->rows / seconds * ((double)bytes / (double)rows) * days *
