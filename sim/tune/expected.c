@@ -34,6 +34,8 @@
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define GENERATIONS   30      /* partitions of a key that are followed one by one */
+#define BURST_DAYS    7300    /* of one key's bursts, for windows after the run: */
+#define WINDOWS_SHOWN 10000   /* and how many at most */
 #define LOOKS         16      /* at what is on disk, in the time that a row is */
 #define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
 
@@ -460,18 +462,37 @@ static double peak_of(const struct wl_workload *workload)
     return factor;
 }
 
+/* The stream that shows all kinds of windows that come after the run: without spikes, and for as long as
+ * months, the daily curve, or bursts take, up to a number of windows. */
+static struct wl_workload steady_of(const struct model *model)
+{
+    struct wl_workload steady = model->scenario->workload;
+    const struct bk_strategy *strategy = &model->settings->strategy;
+    const bool is_calendar = strategy->of.time.calendar != BK_CALENDAR_NONE;
+    const double window_ns = is_calendar ? (double)SIM_DAY : (double)strategy->of.time.window_ns,
+                 days = steady.has_bursts  ? BURST_DAYS
+                        : is_calendar      ? 400
+                        : steady.has_daily ? 8
+                                           : 0;
+    const double lasts_ns =
+        fmin(fmin(days * (double)SIM_DAY, WINDOWS_SHOWN * window_ns) + 2 * window_ns, 3e18);
+    steady.spike_count = 0;
+    if ((double)steady.duration_ns < lasts_ns && steady.start_ns < INT64_MAX - (int64_t)lasts_ns)
+        steady.duration_ns = (int64_t)lasts_ns;
+    return steady;
+}
+
 /* The number of keys, from the busiest on, of which some window might have more than a negligible tail. */
 static uint64_t reach_of(struct model *model)
 {
     const struct wl_workload *workload = &model->scenario->workload;
     const struct bk_strategy *strategy = &model->settings->strategy;
-    const double length_ns =
-        fmin((double)workload->duration_ns, strategy->of.time.calendar == BK_CALENDAR_NONE
-                                                ? (double)strategy->of.time.window_ns
-                                                : 31.0 * (double)SIM_DAY);
+    const double length_ns = strategy->of.time.calendar == BK_CALENDAR_NONE
+                                 ? (double)strategy->of.time.window_ns
+                                 : 31.0 * (double)SIM_DAY;
     const double parts = (double)lab_shards(strategy);
     const double bound = 1e-9 * length_ns * workload->rate_per_s * model->factor * peak_of(workload) / parts;
-    const double windows = parts * fmax(1, 1e-9 * (double)workload->duration_ns);
+    const double windows = parts * fmax(1, 1e-9 * (double)steady_of(model).duration_ns);
     uint64_t low = 0, high = workload->key_count;
     while (low < high) { /* shares never ascend */
         const uint64_t key = low + (high - low) / 2;
@@ -512,15 +533,14 @@ static void add_windows(struct model *model, const struct masses *masses, double
 static bool sum_windows(struct model *model, double enough, struct sum *out)
 {
     const struct wl_workload *workload = &model->scenario->workload;
-    struct wl_workload steady = *workload;
+    const struct wl_workload steady = steady_of(model);
     struct masses known[SHAPES_MAX] = {{0}}, later = {0};
     const bool is_alike = !workload->has_bursts && workload->spike_count <= 64,
-               has_spikes = workload->spike_count > 0;
+               has_later = workload->spike_count > 0 || steady.duration_ns > workload->duration_ns;
     const uint64_t reach = reach_of(model);
     const double parts = (double)lab_shards(&model->settings->strategy); /* each is Poisson, too */
     size_t known_count = 0;
     bool is_fine = true;
-    steady.spike_count = 0;
     for (uint64_t key = 0; is_fine && key < reach; key++) {
         const double share = sim_zipf_share(&workload->popularity, key),
                      keys_left = (double)(workload->key_count - key);
@@ -533,28 +553,30 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
             known[at].shape = shape;
             known[at].share = share;
             is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]) &&
-                      (!has_spikes || (is_alike && key > 0) || integrate(model, &steady, key, &later));
-            later.share = is_alike && key > 0 ? later.share : share;
+                      (!has_later || key > 0 || integrate(model, &steady, key, &later));
+            later.share = key > 0 ? later.share : share;
         }
         if (!is_fine)
             break;
-        const double scale = share / known[at].share / parts;
+        const double scale = share / known[at].share / parts, then = share / later.share / parts;
         /* Each key that bursts takes as long as those before it. */
         is_fine = model->work <= STRETCHES_MAX &&
                   (is_alike || key < KEYS_TRIED ||
                    model->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
-        if (parts * poisson_tail(model, known[at].most * scale) * (double)known[at].count * keys_left <
+        if (parts * keys_left *
+                fmax(poisson_tail(model, known[at].most * scale) * (double)known[at].count,
+                     poisson_tail(model, later.most * then) * (double)later.count) <
             NEGLIGIBLE) {
-            if (is_alike && !has_spikes)
+            if (is_alike && workload->spike_count == 0)
                 break;
             continue;
         }
         struct sum of_key = {0, 0}, of_later = {0, 0};
         add_windows(model, &known[at], scale, &of_key);
-        if (has_spikes)
-            add_windows(model, &later, share / later.share / parts, &of_later);
+        if (has_later)
+            add_windows(model, &later, then, &of_later);
         out->run += parts * of_key.run;
-        out->later += parts * (has_spikes ? of_later.later : of_key.later);
+        out->later += parts * (has_later ? of_later.later : of_key.later);
         is_fine = is_fine && out->run <= enough;
     }
     for (size_t i = 0; i < SHAPES_MAX; i++)
