@@ -40,12 +40,12 @@ static const char *and_more(struct report_arena *arena, const char *text, size_t
 
 /* --- the sentence of a judgment */
 
-/* An upper bound of a probability: "0.32%", "1 in 48,211", "1 in 10^130". */
+/* An upper bound of a probability: "0.32%", "1 in 48,211", "1 in 10^130"; 10^300 stands for all beyond. */
 static const char *chance(struct report_arena *arena, double most)
 {
     return most >= 0.001  ? report_percent(arena, most)
            : most >= 1e-6 ? report_text(arena, "1 in %s", report_grouped(arena, (uint64_t)(1 / most)))
-           : most > 0     ? report_text(arena, "1 in 10^%d", (int)-log10(most))
+           : most > 0     ? report_text(arena, "1 in 10^%d", (int)fmin(300, -log10(most)))
                           : "0%";
 }
 
@@ -76,7 +76,7 @@ static const char *judged_by_distribution(const struct lab_judgment *judgment,
         is_number
             ? report_text(arena, "%s%s are to be expected in %s", report_number(arena, judgment->expected),
                           what, report_days(arena, judgment->expected_days))
-            : report_text(arena, "a full one is%s with a probability of %s, by its distribution", what,
+            : report_text(arena, "a whole one is%s with a probability of %s, by its distribution", what,
                           chance(arena, judgment->share_most));
     return is_run ? report_text(arena, "%s, but %s", counted(judgment, limit, arena), text) : text;
 }
@@ -103,8 +103,8 @@ static const char *judged_within(const struct lab_judgment *judgment, const stru
                    ? report_text(arena, "at most %s of the partitions in sstables are above %s", most, limit)
                    : report_text(arena, "no partition in an sstable is above %s", limit);
     if (judgment->by == LAB_BY_DISTRIBUTION)
-        return report_text(arena, "%s, with a mean probability of at most %s by its distribution", seen,
-                           most);
+        return report_text(arena, "%s; on average over all seeds %s %s, by its distribution", seen,
+                           judgment->share_most < 1e-300 ? "less than" : "at most", most);
     if (judgment->by == LAB_BY_SAMPLE && limits->confidence > 0)
         return report_text(arena, "%s; in other seeds at most %s, with %s confidence", seen, most,
                            report_percent(arena, limits->confidence));
@@ -174,7 +174,10 @@ static const char *against(const struct report_option *option, const struct repo
     const bool is_rate_alone = judgment->exceeded >= 1u << LAB_SIZE_UNITS &&
                                (judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1)) == 0;
     if (judgment->within == LAB_EXCEEDS && has_end && !is_rate_alone)
-        report_append(arena, &text, ", ", "the first after %s", end);
+        report_append(arena, &text, ", ",
+                      judgment->by == LAB_BY_DISTRIBUTION ? "in half of all runs the first within %s"
+                                                          : "the first after %s",
+                      end);
     for (unsigned bit = 1; bit < 1u << LAB_DISQUALIFIER_COUNT; bit <<= 1)
         switch (option->score.disqualifiers & bit) {
         case LAB_DISQUALIFIER_HIDDEN:
@@ -288,18 +291,20 @@ static const char *margin(const struct telling *telling, const struct report_opt
                  share = isnan(rows) || bytes > rows ? bytes : rows;
     const char *text = "";
     if (!isnan(share))
-        report_append(arena, &text, "", "the largest partition has %s%s, %s%s the limit",
+        report_append(arena, &text, "", "the largest partition%s has %s%s, %s%s the limit",
+                      option->seeds > 1 ? report_text(arena, " of %u seeds", (unsigned)option->seeds) : "",
                       share == rows ? whole(arena, option->rows_max)
                                     : report_size(arena, option->bytes_max, REPORT_BYTES),
                       share == rows ? " rows" : "",
                       share >= 2 ? report_number(arena, share) : report_percent(arena, share),
                       share >= 2 ? " times" : " of");
+    const char *seed = option->seeds > 1 ? "with the first seed " : "";
     if (option->holds_at > 0)
-        report_append(arena, &text, "; ", "within the limits at %s times this rate",
+        report_append(arena, &text, "; ", "%swithin the limits at %s times this rate", seed,
                       report_number(arena, option->holds_at));
     if (option->fails_at > 0)
-        report_append(arena, &text, "; ", "exceeds them at %s times this rate",
-                      report_number(arena, option->fails_at));
+        report_append(arena, &text, "; ", "%sexceeds them at %s times this rate",
+                      option->holds_at > 0 ? "" : seed, report_number(arena, option->fails_at));
     if (isfinite(option->first_over_days))
         report_append(arena, &text, "; ", "the first partition exceeds a limit after %s",
                       report_days(arena, option->first_over_days));
@@ -380,7 +385,10 @@ static const char *alternative(const struct telling *telling, size_t index)
     const struct lab_candidate *other = &option->score.candidate;
     const double more = option->score.cost - mine->cost;
     const char *text = named(telling, index), *join = ": ";
-    if (fabs(more) > telling->terms->limits->tolerance * mine->candidate.load)
+    /* What is more even and not chosen is within the tolerance of the choice, but not of the cheapest. */
+    const bool is_passed = more > 0 && other->cv < mine->candidate.cv &&
+                           (other->requirements & 1) == (mine->candidate.requirements & 1);
+    if (is_passed || fabs(more) > telling->terms->limits->tolerance * mine->candidate.load)
         report_append(arena, &text, join, "%s%s inserts per 1000 rows", more > 0 ? "+" : "−",
                       report_number(arena, fabs(more)));
     else

@@ -676,8 +676,10 @@ static void judge_step(struct tune_contest *contest, const struct tune_margin *m
     struct lab_facts known;
     tune_know(contest, settings, step->factor, contest->scenario->seed, &known);
     step->within = tune_judge(contest, &step->seen, seeds, &known, &step->judgment, &step->failed);
-    if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest))
+    if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest)) {
         step->within = LAB_NOT_JUDGED;
+        step->judgment.by = LAB_BY_NOTHING;
+    }
 }
 
 /* More rows make no partition smaller, so what is within the limits at one rate is so at every lower one, and
@@ -694,11 +696,16 @@ static size_t spread(struct tune_margin *margin)
             failed = i;
     }
     for (size_t i = TUNE_MARGIN_STEPS - 1; i > 0; i--) {
-        if (steps[i].within == LAB_WITHIN)
+        if (steps[i].within == LAB_WITHIN && steps[i - 1].within != LAB_WITHIN) {
             steps[i - 1].within = LAB_WITHIN;
+            steps[i - 1].judgment.by = steps[i].judgment.by;
+        }
     }
-    for (size_t i = failed; i < TUNE_MARGIN_STEPS; i++)
+    for (size_t i = failed + 1; i < TUNE_MARGIN_STEPS; i++) {
+        if (steps[i].within != LAB_EXCEEDS || steps[i].judgment.by == LAB_BY_NOTHING)
+            steps[i].judgment.by = steps[failed].judgment.by;
         steps[i].within = LAB_EXCEEDS;
+    }
     return held < failed ? (held + failed) / 2 : TUNE_MARGIN_STEPS;
 }
 

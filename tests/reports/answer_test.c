@@ -373,13 +373,14 @@ static void test_judgment_says_how_it_is_known(void **state)
         {{.within = LAB_WITHIN, .by = LAB_BY_CERTAINTY, .partitions = 9, .share = 0, .share_most = 0},
          "no partition can be above 1,000 rows or 2\u202FMB, in any seed"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 2e-131},
-         "none of 9 partitions is above 1,000 rows or 2\u202FMB, with a mean probability of at most 1 in "
-         "10^130 by "
-         "its distribution"},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds at most 1 in "
+         "10^130, by its distribution"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 2e-307},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds less than 1 in "
+         "10^300, by its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 3e-5},
-         "none of 9 partitions is above 1,000 rows or 2\u202FMB, with a mean probability of at most 1 in "
-         "33,333 by its "
-         "distribution"},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds at most 1 in "
+         "33,333, by its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0.01},
          "at most 1% of the partitions in sstables are above 1,000 rows or 2\u202FMB"},
         {{.within = LAB_WITHIN, .by = LAB_BY_SAMPLE, .partitions = 9, .share = 0, .share_most = 0.34},
@@ -393,7 +394,7 @@ static void test_judgment_says_how_it_is_known(void **state)
           .share = 0.125},
          "1 of 8 partitions (12.5%) is above 2\u202FMB"},
         {{.within = LAB_EXCEEDS, .by = LAB_BY_DISTRIBUTION, .partitions = 1, .share = 0, .share_most = 0.5},
-         "the only partition is not above 1,000 rows or 2\u202FMB, but a full one is with a probability of "
+         "the only partition is not above 1,000 rows or 2\u202FMB, but a whole one is with a probability of "
          "50%, by its distribution"},
         {{.within = LAB_EXCEEDS, .by = LAB_BY_DISTRIBUTION, .expected = 2.49, .expected_days = 365},
          "2.49 partitions above 1,000 rows or 2\u202FMB are to be expected in 365 days"},
@@ -449,6 +450,7 @@ static void test_rates_that_were_tried_are_the_margin(void **state)
         report_option_of(result, i, &options[i]);
         options[i].holds_at = 10 - 9 * (double)i;
         options[i].fails_at = 20 - 18.5 * (double)i;
+        options[i].seeds = 8;
     }
     const struct report_terms terms = {
         .limits = &result->limits, .prices = &result->prices, .horizon.days_left = (double)NAN};
@@ -457,8 +459,8 @@ static void test_rates_that_were_tried_are_the_margin(void **state)
     report_answer_of(options, 2, 0, &terms, &told.arena, &told.answer);
     assert_string_equal(
         line(&told, "margin"),
-        "the largest partition has 500 rows, 0.5% of the limit; within the limits at 10 times this "
-        "rate; exceeds them at 20 times this rate");
+        "the largest partition of 8 seeds has 500 rows, 0.5% of the limit; with the first seed within the "
+        "limits at 10 times this rate; exceeds them at 20 times this rate");
     assert_non_null(
         strstr(line(&told, "else"), ": −20 inserts per 1000 rows, exceeds a limit at 1.5 times this rate"));
     finish(&told, result);

@@ -272,6 +272,7 @@ static struct report_option option_of(const struct tune_contest *contest, const 
                                    .first_over_days = tune_contest_first_over(contest, entrant),
                                    .holds_at = (double)NAN,
                                    .fails_at = (double)NAN,
+                                   .seeds = entrant->seeds,
                                    .rows = count_of(entrant, TUNE_ROWS),
                                    .refused = count_of(entrant, TUNE_REFUSED),
                                    .refused_share = worst.refused,

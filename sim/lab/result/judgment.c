@@ -271,7 +271,7 @@ static void judge_rate(const struct lab_limits *limits, const struct lab_facts *
         by = rate->most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
     if (is_over || (by == LAB_BY_NOTHING && rate->is_counted))
         by = facts->is_certain && which == LAB_RATE_WRITES ? LAB_BY_CERTAINTY : LAB_BY_SAMPLE;
-    out->peak[which] = rate->is_known && !is_over ? rate->peak : rate->counted;
+    out->peak[which] = fmax(rate->is_known ? rate->peak : 0, rate->is_counted ? rate->counted : 0);
     if (is_over || (by == LAB_BY_DISTRIBUTION && rate->least > chance)) {
         out->by = out->within == LAB_EXCEEDS ? out->by : by;
         out->within = LAB_EXCEEDS;

@@ -39,6 +39,7 @@ struct report_option {
     double first_over_days;       /* from the first row until a partition exceeds a limit; infinity: never */
     double holds_at, fails_at;    /* the highest multiple of the rate that was tried and is within the
                                      limits, and the lowest that is not */
+    uint32_t seeds; /* all of them have the largest partition, the first one is tried at other rates */
     double rows, refused, refused_share, replaced, misrouted; /* rows; replaced by a later one with the same
                                           primary key; refused_share: lab_refused_share() */
     double reads, reads_failed;
