@@ -175,6 +175,12 @@ static bool check_count(const struct cli_args *args, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: '%s' takes only options, and '%s' is not one; see 'bucketlab %s --help'",
                         command->name, args->arguments[0], command->name);
+    for (size_t i = 0; cli_has(args, "json") && i < args->count; i++) {
+        const char *file = args->arguments[i];
+        if (g_str_has_suffix(file, ".json") && !g_file_test(file, G_FILE_TEST_EXISTS))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: no file '%s': --json writes to stdout; write '--json > FILE'", file);
+    }
     return args->count <= command->most ||
            sim_fail(error, SIM_ERROR_INPUT,
                     "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
