@@ -877,6 +877,9 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         is_whole = sum_windows(&model, enough, &sum);
         out->expected_run = sum.run;
         sum.run += (times - 1) * sum.later;
+        /* A few that were drawn tell the number; of none, only that no burst can last long enough. */
+        is_whole = is_whole && (!workload->has_bursts || times <= 1 || sum.run > TUNE_EXPECTED_ENOUGH ||
+                                reach_of(&model) == 0);
     } else if (model.is_counted) {
         sum = has_rate(scenario)
                   ? counted_bounds(&model,

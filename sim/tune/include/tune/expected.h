@@ -8,8 +8,9 @@
  * sizes are a sum of independent sizes, whose tail is that at its saddle point.
  *
  * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
- * run, and the stream without spikes after it. Partitions that count rows are the renewal process of each
- * key. Those without end are expected for the run.
+ * run, and after it all kinds of windows of the stream without spikes; where keys burst and it is hardly to
+ * be expected, there is no upper bound. Partitions that count rows are the renewal process of each key, in
+ * each age. Those without end are expected for the run, with the rows that are on disk.
  *
  * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), and where
  * settings change during the run. With agents, the number is a lower bound for partitions that count rows,
