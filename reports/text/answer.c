@@ -303,8 +303,9 @@ static const char *margin(const struct telling *telling, const struct report_opt
         report_append(arena, &text, "; ", "%swithin the limits at %s times this rate", seed,
                       report_number(arena, option->holds_at));
     if (option->fails_at > 0)
-        report_append(arena, &text, "; ", "%sexceeds them at %s times this rate",
-                      option->holds_at > 0 ? "" : seed, report_number(arena, option->fails_at));
+        report_append(arena, &text, "; ", "%sexceeds %s at %s times this rate",
+                      option->holds_at > 0 ? "" : seed, option->holds_at > 0 ? "them" : "the limits",
+                      report_number(arena, option->fails_at));
     if (isfinite(option->first_over_days))
         report_append(arena, &text, "; ", "the first partition exceeds a limit after %s",
                       report_days(arena, option->first_over_days));
