@@ -474,8 +474,8 @@ static struct wl_workload steady_of(const struct model *model)
                         : is_calendar      ? 400
                         : steady.has_daily ? 8
                                            : 0;
-    const double lasts_ns =
-        fmin(fmin(days * (double)SIM_DAY, WINDOWS_SHOWN * window_ns) + 2 * window_ns, 3e18);
+    const double shown = fmin(WINDOWS_SHOWN, STRETCHES_MAX / 4.0 / (double)steady.key_count);
+    const double lasts_ns = fmin(fmin(days * (double)SIM_DAY, shown * window_ns) + 2 * window_ns, 3e18);
     steady.spike_count = 0;
     if ((double)steady.duration_ns < lasts_ns && steady.start_ns < INT64_MAX - (int64_t)lasts_ns)
         steady.duration_ns = (int64_t)lasts_ns;
@@ -555,6 +555,7 @@ static bool sum_windows(struct model *model, double enough, struct sum *out)
             is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]) &&
                       (!has_later || key > 0 || integrate(model, &steady, key, &later));
             later.share = key > 0 ? later.share : share;
+            model->work = key > 0 ? model->work : 0; /* once for all keys */
         }
         if (!is_fine)
             break;
