@@ -105,10 +105,9 @@ static struct window next_down(const struct reading *reading)
 {
     const struct lab_lane *lane = reading->lane;
     const struct bk_strategy *strategy = lane->settings->strategy;
-    const struct lab_entry *items = &lane->book.items[lane->book.begin];
     if (reading->left == 0)
         return (struct window){.low = INT64_MIN, .high = INT64_MIN};
-    struct window window = {.lowest = &items[reading->left - 1], .count = 1};
+    struct window window = {.lowest = &lane->book.items[lane->book.begin + reading->left - 1], .count = 1};
     window.low = lab_first_shard(strategy, window.lowest->bucket);
     window.high = window.low + lab_shards(strategy) - 1;
     window.end_row = window.lowest->end_row;
