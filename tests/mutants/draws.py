@@ -41,6 +41,7 @@ NOT_DRAWN = {
     "observed": "sizes of a real table, without agents and oracles",
     "strategies.observed": "as observed",
     "limits": "they judge a result and change no run",
+    "Limits of services": "as limits",
     "prices": "they judge a result and change no run",
     "expect": "fuzz removes expectations",
     "tune": "another command",
