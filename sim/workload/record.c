@@ -306,13 +306,13 @@ static bool take_field(void *target, struct trace_span name, struct trace_span f
     return end_field(target, &ignored);
 }
 
-/* Finds the form of a log's lines. A time stands among the first words of a line. What is before and after it
- * in all lines of the sample that have a time there is a field: a word before a colon, words in brackets,
- * levels, numbers, names. The first words of which a line has others are its message. */
+/* Finds the form of a log's lines. A time is among the first words of a line. The sample's lines with a time
+ * at that place are compared word by word: where all have the same kind of word (before a colon, in brackets,
+ * a level, a number, a name), it is a field. The message begins at the first word that is of no such kind. */
 
 #define WORDS_BEFORE  5u /* a time; in brackets, three times as many */
 #define PLACES        8u /* after it */
-#define WORDS_MOST    2u /* of a language, before one with a colon */
+#define WORDS_MOST    2u /* plain words before one with a colon */
 #define PLACE_BYTES   40u
 #define LINES_SEEN    200u
 #define NUMBER_SIGNS  "0123456789#.:+-"
@@ -366,7 +366,8 @@ static bool is_level(struct trace_span word)
     return is_one;
 }
 
-/* Whether a word is the name of a program, a class or a machine, and not a word of a language. */
+/* Whether a word looks like the name of a program, a class or a machine: it has a digit or a sign that names
+ * have, or only capitals. */
 static bool is_program(struct trace_span word)
 {
     bool has_sign = false, is_upper = true;
@@ -413,7 +414,7 @@ static struct trace_span next_word(const char *at, const char *end)
     return word;
 }
 
-/* A word of a line, of which the time is one. */
+/* The word at a place of a line, counted from 0; the words of the time count as one. */
 static struct trace_span word_at(const char *line, const char *end, const struct place_of_time *time,
                                  unsigned place)
 {
@@ -434,8 +435,8 @@ static bool has_time_at(const char *line, const char *end, const struct place_of
     return size > begin + after && trace_time_likely(word.begin + begin, size - begin - after) >= 2;
 }
 
-/* The length of the longest time at the begin of a text that a blank, or a comma and a blank, ends; or, in
- * brackets, the closing one. */
+/* The length of the longest time that a text begins with; 0: there is none. A blank, or a comma and a blank,
+ * must follow the time; in brackets, the closing bracket. */
 static size_t time_before_text(const char *text, size_t size, bool has_bracket)
 {
     static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdecsunmontuewedthufrisat";
@@ -488,7 +489,7 @@ static bool find_time(const char *line, const char *end, struct place_of_time *o
     }
 }
 
-/* What the words at a place are in all lines that have a time. */
+/* The kinds that the words at a place have in all lines with a time. */
 static unsigned kinds_at(const char *bytes, size_t size, const struct place_of_time *time, unsigned place)
 {
     unsigned kinds = ~0u;
@@ -523,8 +524,8 @@ static void add_place(char *form, unsigned kinds, unsigned place)
                                                 : "");
 }
 
-/* Writes the form. Words of a language are fields after the time only if a word with a colon follows, as a
- * machine's name before a program's. */
+/* Writes the form. After the time, plain words are fields only if a word with a colon follows them, as a
+ * program's name follows a machine's. */
 static void write_form(const char *bytes, size_t size, const struct place_of_time *time, char *form)
 {
     char words[16] = "";
@@ -570,8 +571,8 @@ static size_t count_in_all(const char *bytes, size_t size, char delimiter)
     return lines < 3 ? 0 : first;
 }
 
-/* The form that a comment says, as #Fields: date time cs-method in the logs of IIS, or #fields in those of
- * Zeek. */
+/* Reads the form from a comment, such as #Fields: date time cs-method in the logs of IIS, or #fields in those
+ * of Zeek. */
 static bool read_directive(const char *line, const char *end, char *form)
 {
     static const char name[] = "#fields";
@@ -594,13 +595,13 @@ static bool read_directive(const char *line, const char *end, char *form)
     return used > 0 && used < CSV_FORM_BYTES && wl_trace_line_is(form);
 }
 
-/* Of Prometheus, IIS and Zeek, and of journalctl. */
+/* As Prometheus, IIS and Zeek write comments, and journalctl. */
 static bool is_comment(const char *line, const char *end)
 {
     return line < end && (*line == '#' || (end - line > 2 && memcmp(line, "-- ", 3) == 0));
 }
 
-/* Whether a line without a time is the header of a table, and no banner, such as "out of: x, y". */
+/* Whether a line without a time is the header of a table, not a banner such as "out of: x, y". */
 static bool is_header(const char *line, const char *end)
 {
     bool is_one = false;
@@ -638,7 +639,7 @@ static struct found read_time(const char *form, const char *begin, const char *e
     return found;
 }
 
-/* Whether a line has a form that is known by its name. */
+/* Whether a line has one of the known forms, and a time in it. */
 static bool is_known(unsigned kind, const char *form, const char *begin, const char *end)
 {
     const struct found found = read_time(form, begin, end);
@@ -701,8 +702,8 @@ bool csv_line_names(struct wl_csv *csv, struct wl_csv_record *out, struct sim_er
     return true;
 }
 
-/* A line of a log that has a time, but not all fields: those that it lacks are '-', and the last one is the
- * line. */
+/* Takes a line of a log that has a time but lacks other fields: those after the time are '-', and the last
+ * one is the whole line. Returns false if the line has no time. */
 static bool take_rest(struct parse *parse, const char *begin, const char *end)
 {
     static const char none[] = "-";
