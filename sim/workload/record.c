@@ -172,20 +172,29 @@ static bool take_pasted(struct parse *parse, const char *line, size_t size, stru
                       parse->out->count, csv->pasted_columns);
 }
 
+/* Moves the beginning of a sample behind its first line, and sets *line to it, without its line break; false
+ * when the rest of the sample has no line break. */
+static bool next_of_sample(struct trace_span *sample, struct trace_span *line)
+{
+    const char *begin = sample->begin;
+    const char *end = begin == sample->end ? NULL : memchr(begin, '\n', (size_t)(sample->end - begin));
+    if (end == NULL)
+        return false;
+    sample->begin = end + 1;
+    *line = (struct trace_span){begin, end - (end > begin && end[-1] == '\r')};
+    return true;
+}
+
 /* The number of the header's line: that above the first rule, or below it if the table has a frame. 0 when
  * none of the first lines is a rule. */
 static uint64_t pasted_header(const char *bytes, size_t size)
 {
-    const char *end;
-    uint64_t before = 0, number = 1;
-    for (const char *at = bytes; number <= PASTED_LINES_MAX; at = end + 1, number++) {
-        end = size == 0 ? NULL : memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            return 0;
-        size_t length = (size_t)(end - at);
-        length -= length > 0 && at[length - 1] == '\r';
-        if (is_rule(at, length))
-            return *at == '+' ? number + 1 : before;
+    struct trace_span sample = {bytes, bytes + size}, line;
+    uint64_t before = 0;
+    for (uint64_t number = 1; number <= PASTED_LINES_MAX && next_of_sample(&sample, &line); number++) {
+        const size_t length = (size_t)(line.end - line.begin);
+        if (is_rule(line.begin, length))
+            return *line.begin == '+' ? number + 1 : before;
         before = length > 0 ? number : before;
     }
     return 0;
@@ -492,16 +501,11 @@ static bool find_time(const char *line, const char *end, struct place_of_time *o
 /* The kinds that the words at a place have in all lines with a time. */
 static unsigned kinds_at(const char *bytes, size_t size, const struct place_of_time *time, unsigned place)
 {
+    struct trace_span sample = {bytes, bytes + size}, line;
     unsigned kinds = ~0u;
-    const char *end;
-    size_t lines = 0;
-    for (const char *at = bytes; lines < LINES_SEEN; at = end + 1, lines++) {
-        end = memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            break;
-        const char *stop = end - (end > at && end[-1] == '\r');
-        if (has_time_at(at, stop, time))
-            kinds &= kinds_of(word_at(at, stop, time, place));
+    for (size_t lines = 0; lines < LINES_SEEN && next_of_sample(&sample, &line); lines++) {
+        if (has_time_at(line.begin, line.end, time))
+            kinds &= kinds_of(word_at(line.begin, line.end, time, place));
     }
     return kinds;
 }
@@ -556,13 +560,11 @@ static void write_form(const char *bytes, size_t size, const struct place_of_tim
 /* The number of a delimiter's signs in all lines; 0: it differs, or there are not three lines. */
 static size_t count_in_all(const char *bytes, size_t size, char delimiter)
 {
+    struct trace_span sample = {bytes, bytes + size}, line;
     size_t first = 0, lines = 0;
-    for (const char *at = bytes, *end; lines < LINES_SEEN; at = end + 1, lines++) {
+    for (; lines < LINES_SEEN && next_of_sample(&sample, &line); lines++) {
         size_t count = 0;
-        end = memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            break;
-        for (const char *c = at; c < end; c++)
+        for (const char *c = line.begin; c < line.end; c++)
             count += *c == delimiter;
         if (lines > 0 && count != first)
             return 0;
@@ -655,27 +657,24 @@ bool csv_guess_line(const char *bytes, size_t size, char *form)
     struct place_of_time time;
     const bool is_pasted = pasted_header(bytes, size) > 0;
     const bool is_table = count_in_all(bytes, size, ';') > 0 || count_in_all(bytes, size, '\t') > 0;
-    unsigned lines = 0;
-    for (const char *at = bytes, *end; lines < BANNER_LINES; at = end + 1) {
-        end = memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            return false;
-        const char *stop = end - (end > at && end[-1] == '\r');
-        if (read_directive(at, stop, form))
+    struct trace_span sample = {bytes, bytes + size}, line;
+    for (unsigned lines = 0; lines < BANNER_LINES && next_of_sample(&sample, &line);) {
+        if (read_directive(line.begin, line.end, form))
             return true;
-        if (is_comment(at, stop))
+        if (is_comment(line.begin, line.end))
             continue;
         for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
-            if (is_known(i, known[i], at, stop)) {
+            if (is_known(i, known[i], line.begin, line.end)) {
                 strcpy(form, known[i]);
                 return true;
             }
         }
-        if (!is_pasted && find_time(at, stop, &time) && (!is_table || (time.before == 0 && time.has_blank))) {
+        if (!is_pasted && find_time(line.begin, line.end, &time) &&
+            (!is_table || (time.before == 0 && time.has_blank))) {
             write_form(bytes, size, &time, form);
             return true;
         }
-        if (is_header(at, stop))
+        if (is_header(line.begin, line.end))
             return false;
         lines++;
     }
@@ -975,17 +974,18 @@ static size_t put_pairs(const char *at, const char *end, bool is_strict, json_t 
 
 bool trace_json_has_prefix(const char *bytes, size_t size)
 {
-    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
-    const char *object = end == NULL ? NULL : memchr(bytes, '{', (size_t)(end - bytes));
-    return object != NULL && object > bytes && object[-1] == ' ' && object[1] == '"' &&
-           end[end[-1] == '\r' ? -2 : -1] == '}';
+    struct trace_span sample = {bytes, bytes + size}, line;
+    const char *object =
+        next_of_sample(&sample, &line) ? memchr(line.begin, '{', (size_t)(line.end - line.begin)) : NULL;
+    return object != NULL && object > bytes && object[-1] == ' ' && object[1] == '"' && line.end[-1] == '}';
 }
 
 bool trace_json_are_pairs(const char *bytes, size_t size)
 {
-    const char *end = size == 0 ? NULL : memchr(bytes, '\n', size);
+    struct trace_span sample = {bytes, bytes + size}, line;
     json_t *object = json_object();
-    const size_t pairs = end == NULL || object == NULL ? 0 : put_pairs(bytes, end, true, object);
+    const size_t pairs =
+        object != NULL && next_of_sample(&sample, &line) ? put_pairs(line.begin, line.end, true, object) : 0;
     json_decref(object);
     return pairs >= PAIRS_LEAST;
 }

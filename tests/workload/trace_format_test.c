@@ -543,6 +543,7 @@ static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state
         {"#separator \\x09\n#fields\tts\tuser\tbytes\n1767225600.000000\ta b\t7\n", AS_IS, T0 " a b 7|"},
         {"# made by x\ntime,key\n2026-01-01,a\n# end\n", AS_IS, T0 " a 0|"},
         {"t=2026-01-01T00:00:00Z level=info msg=\"a \\\"b=c\" app=x user=u\nsay hello\n", AS_IS, T0 " u 0|"},
+        {"t=2026-01-01T00:00:00Z user=u msg=\"a b\"\r\n", AS_IS, T0 " u 0|"},
         {PAIRS PAIRS PAIRS PAIRS "{\"a\": 1}\n", AS_IS,
          ":5: an object among lines of name=value; give them in two files"},
         {"web  | {\"at\": 1767225600, \"key\": \"a\"}\nweb  | {\"at\": 1767225600, \"key\": \"b\"}\n", AS_IS,
