@@ -288,16 +288,28 @@ static bool set_limits(struct model *model, int64_t end_ns)
     return true;
 }
 
-bool tune_is_odd_table(const struct lab_scenario *scenario)
+/* Whether a table divides the strategy's partitions, or overwrites rows. */
+static bool is_odd_table(const struct lab_scenario *scenario)
 {
     return !lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY);
 }
 
-/* Whether the rows of each key are Poisson, at the rate of the scenario. */
-static bool has_rate(const struct lab_scenario *scenario)
+bool tune_is_plain(const struct lab_scenario *scenario, const struct lab_settings *settings)
+{
+    return !is_odd_table(scenario) && settings->change_count == 0 && !settings->is_idgen &&
+           settings->observed == WL_OBSERVED_AUTO;
+}
+
+bool tune_has_rate(const struct lab_scenario *scenario)
 {
     return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0 &&
            scenario->workload.every_ns == 0;
+}
+
+uint64_t tune_keys_alike(uint64_t key, uint64_t keys)
+{
+    const uint64_t alike = key < 256 ? 1 : key / 128, left = keys - key;
+    return alike < left ? alike : left;
 }
 
 /* Sets the distribution of a full partition. False if it is not known. */
@@ -353,10 +365,9 @@ static bool is_known(const struct lab_scenario *scenario, const struct lab_setti
 {
     const enum bk_kind kind = settings->strategy.kind;
     const bool counts = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
-    if (tune_is_odd_table(scenario) || settings->change_count > 0 || settings->is_idgen ||
-        scenario->deletes.share > 0 || settings->observed != WL_OBSERVED_AUTO)
+    if (!tune_is_plain(scenario, settings) || scenario->deletes.share > 0)
         return false;
-    return counts || (scenario->engine != LAB_ENGINE_CLUSTER && has_rate(scenario) &&
+    return counts || (scenario->engine != LAB_ENGINE_CLUSTER && tune_has_rate(scenario) &&
                       !wl_has_own_times(&scenario->workload));
 }
 
@@ -636,10 +647,9 @@ static bool gather(struct passage *out)
     bool is_fine = workload->spike_count <= SHAPES_MAX;
     steady.has_bursts = false;
     for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
-        const uint64_t left = workload->key_count - key, shape = shape_of(workload, key);
+        const uint64_t shape = shape_of(workload, key);
         size_t at = 0;
-        step = is_drawn || workload->spike_count > 0 || key < 256 ? 1 : key / 128;
-        step = step < left ? step : left;
+        step = is_drawn || workload->spike_count > 0 ? 1 : tune_keys_alike(key, workload->key_count);
         const double share = sim_zipf_share(&workload->popularity, key + step / 2) / out->parts;
         while (at < known_count && known[at].shape != shape)
             at++;
@@ -743,7 +753,7 @@ static double sum_counted(const struct model *model, double mean, double drawn, 
 static bool has_level_ages(const struct model *model)
 {
     const struct wl_workload *workload = &model->scenario->workload;
-    return has_rate(model->scenario) && !workload->has_bursts &&
+    return tune_has_rate(model->scenario) && !workload->has_bursts &&
            (!workload->has_daily || model->settings->strategy.max_age_ns % SIM_DAY == 0);
 }
 
@@ -882,7 +892,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         is_whole = is_whole && (!workload->has_bursts || times <= 1 || sum.run > TUNE_EXPECTED_ENOUGH ||
                                 reach_of(&model) == 0);
     } else if (model.is_counted) {
-        sum = has_rate(scenario)
+        sum = tune_has_rate(scenario)
                   ? counted_bounds(&model,
                                    workload->rate_per_s * 1e-9 * (double)workload->duration_ns * model.factor,
                                    (double)workload->key_count, times)
@@ -890,7 +900,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         out->expected_share = model.tail;
         out->expected_full = settings->strategy.max_age_ns == 0 && scenario->row_ttl_ns == 0 ? model.tail : 0;
     }
-    if (!lab_kind_ends(kind) || (model.is_counted && has_rate(scenario) && sum.later > NEGLIGIBLE)) {
+    if (!lab_kind_ends(kind) || (model.is_counted && tune_has_rate(scenario) && sum.later > NEGLIGIBLE)) {
         struct passage passage;
         is_whole = passage_of(&model, &passage);
         passage.bound = 1;
@@ -905,7 +915,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
                             (kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL);
     /* Rows may leave the disk before a window ends, and an age may end a partition of a trace early. */
     if ((kind == BK_KIND_TIME && scenario->row_ttl_ns == 0) ||
-        (kind != BK_KIND_TIME && (settings->strategy.max_age_ns == 0 || has_rate(scenario))))
+        (kind != BK_KIND_TIME && (settings->strategy.max_age_ns == 0 || tune_has_rate(scenario))))
         out->expected_least = sum.run;
     if (is_whole && out->has_distribution)
         out->expected_most = model.is_counted && model.tail == 0
@@ -1108,7 +1118,7 @@ static double ending_days(const struct tune_outlook *outlook, struct model *mode
         return (double)INFINITY;
     if (model->is_counted && model->settings->strategy.max_age_ns > 0 && !has_level_ages(model))
         return (double)NAN; /* there are only bounds */
-    if (model->is_counted && !has_rate(model->scenario))
+    if (model->is_counted && !tune_has_rate(model->scenario))
         return growth_rows_at(&outlook->growth, outlook->days,
                               M_LN2 * model->mean / model->tail / outlook->rows);
     if (model->is_counted)
@@ -1188,8 +1198,8 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
                                    .rows = (double)result->rows};
     if (!add_expected(scenario, result, error))
         return false;
-    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || tune_is_odd_table(scenario) ||
-        result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
+    if (!lab_limits_sizes(limits) || is_odd_table(scenario) || result->strategy_count == 0 ||
+        isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
     if (scenario->trace_path != NULL &&
         !tune_growth_of_run(scenario, result, scenario->tune.confidence, &outlook.growth, error))

@@ -23,9 +23,7 @@
 
 #define NEGLIGIBLE  1e-12
 #define PIECES_MOST 4096
-#define SPIKES_MOST 8    /* at a time */
-#define KEYS_ALONE  256u /* that many of the busiest keys are looked at one by one */
-#define CLOSE_KEYS  128u /* later, this part of a key's rank counts as alike */
+#define SPIKES_MOST 8 /* at a time */
 #define PEAK_MOST   1e15
 #define DEVIATIONS  6.0 /* no second of interest has more rows above its mean */
 
@@ -141,7 +139,7 @@ static bool make_profile(const struct wl_workload *workload, struct profile *out
     wl_key_init(&key, &level, 0);
     const double mean = level.rate_per_s * 1e-9 * sim_zipf_share(&level.popularity, 0);
     while (is_fine && wl_key_stretch(&key, &stretch)) {
-        for (; is_fine && at_ns < stretch.end_ns;) {
+        while (is_fine && at_ns < stretch.end_ns) {
             const int64_t edge_ns = edge_after(workload, at_ns),
                           to_ns = edge_ns < stretch.end_ns ? edge_ns : stretch.end_ns;
             is_fine = add_stretch(out, workload, at_ns, to_ns, stretch.rate_per_ns / mean);
@@ -181,8 +179,7 @@ static struct lab_rate_facts seconds_over(const struct rates *rates, double limi
         all += profile->pieces[i].most;
     for (uint64_t key = 0, step; key < rates->keys; key += step) {
         const uint64_t left = rates->keys - key;
-        step = is_uniform ? left : key < KEYS_ALONE ? 1 : key / CLOSE_KEYS;
-        step = step < left ? step : left;
+        step = is_uniform ? left : tune_keys_alike(key, rates->keys);
         const double most = rates->most * sim_zipf_share(rates->popularity, key) / rates->parts,
                      least = rates->least * sim_zipf_share(rates->popularity, key + step - 1) / rates->parts;
         const double parts = rates->parts * (double)step;
@@ -264,7 +261,7 @@ static void set_kind(const struct lab_scenario *scenario, const struct lab_setti
         rates->least = 0;
 }
 
-static bool know_writes(const struct tune_prospect *prospect, const struct lab_settings *settings,
+static void know_writes(const struct tune_prospect *prospect, const struct lab_settings *settings,
                         double chance, struct lab_rate_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
@@ -274,17 +271,15 @@ static bool know_writes(const struct tune_prospect *prospect, const struct lab_s
                  rate = workload->rate_per_s * prospect->factor;
     struct profile profile = {0};
     struct rates rates = {&workload->popularity, workload->key_count, &profile, rate, rate, 1, 0};
-    if (scenario->trace_path != NULL || workload->backfill_before_ns > 0 || workload->every_ns > 0)
-        return false;
+    if (!tune_has_rate(scenario))
+        return;
     set_kind(scenario, settings, &rates);
-    const bool is_fine = make_profile(workload, &profile);
-    if (is_fine) {
+    if (make_profile(workload, &profile)) {
         *out = facts_of(&rates, limit, chance);
         if (strategy->kind == BK_KIND_COUNT && settings->source <= BK_SOURCE_LEASE && rates.rows <= limit)
             *out = (struct lab_rate_facts){.is_known = true, .peak = fmin(out->peak, rates.rows)};
     }
     free(profile.pieces);
-    return is_fine;
 }
 
 /* --- reads */
@@ -292,7 +287,7 @@ static bool know_writes(const struct tune_prospect *prospect, const struct lab_s
 /* The readers of a key query one of its partitions together: the newest one; of a range, the one in which it
  * ends. So no partition gets more reads than its key. They move on when a partition ends. Of a trace, only
  * the rows of the busiest key are known: most seconds above the limit would be those of keys like it. */
-static bool know_reads(const struct tune_prospect *prospect, const struct lab_settings *settings,
+static void know_reads(const struct tune_prospect *prospect, const struct lab_settings *settings,
                        double chance, struct lab_rate_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
@@ -314,7 +309,7 @@ static bool know_reads(const struct tune_prospect *prospect, const struct lab_se
                           1,
                           (double)INFINITY};
     if (!(busiest > 0))
-        return false;
+        return;
     set_kind(scenario, settings, &rates);
     const double ends_per_s = busiest * prospect->rows / prospect->seconds / rates.rows +
                               (strategy->kind == BK_KIND_TIME && strategy->of.time.window_ns > 0
@@ -332,7 +327,6 @@ static bool know_reads(const struct tune_prospect *prospect, const struct lab_se
     }
     *out = facts_of(&rates, limit, chance);
     out->least *= fmax(0, 1 - ends_per_s) / (is_trace ? (double)even.count : 1);
-    return true;
 }
 
 /* --- both */
@@ -345,11 +339,10 @@ void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settin
     const double chance = 1 - limits->confidence;
     for (int i = 0; i < LAB_RATES; i++)
         out[i] = (struct lab_rate_facts){.is_known = false};
-    if (scenario->engine == LAB_ENGINE_CLUSTER || settings->change_count > 0 || settings->is_idgen ||
-        settings->observed != WL_OBSERVED_AUTO || tune_is_odd_table(scenario))
+    if (scenario->engine == LAB_ENGINE_CLUSTER || !tune_is_plain(scenario, settings))
         return;
-    if (limits->rate[LAB_RATE_WRITES] > 0 && !know_writes(prospect, settings, chance, &out[LAB_RATE_WRITES]))
-        out[LAB_RATE_WRITES] = (struct lab_rate_facts){.is_known = false};
+    if (limits->rate[LAB_RATE_WRITES] > 0)
+        know_writes(prospect, settings, chance, &out[LAB_RATE_WRITES]);
     if (limits->rate[LAB_RATE_READS] > 0)
         know_reads(prospect, settings, chance, &out[LAB_RATE_READS]);
 }
