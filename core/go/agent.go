@@ -278,7 +278,6 @@ type protocol struct {
 	isLocking                  func(*operation) bool
 	count, written             func(*Agent, *operation, int64)
 	view                       func(*Agent, int64, uint64) (int64, bool, bool)
-	hasLocal                   bool
 }
 
 func (c *Config) check() error {
@@ -656,7 +655,7 @@ func (a *Agent) others(key uint64, visit func(uint32, *operation) bool) {
 	}
 }
 
-// isTaken tells whether another operation requests for all of the key, and isLocked whether one uses its lock row.
+// isTaken tells whether another operation of the key asks for all of them, and isLocked whether one uses its lock row.
 func (a *Agent) isTaken(o *operation) (found bool) {
 	a.others(o.key, func(_ uint32, other *operation) bool {
 		found = other != o && a.asks(other)
@@ -918,9 +917,6 @@ func (a *Agent) fill(o *operation, out *Action) {
 		fillWrite(o, isStrict, out)
 	case AddCounter:
 		out.Amount = max(o.weight, 1)
-		if o.weight != 0 {
-			out.Amount = o.weight
-		}
 	case CountRows:
 		out.Bucket = o.known.columns[Bucket]
 	}

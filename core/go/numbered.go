@@ -23,7 +23,7 @@ var numberProtocol = protocol{write: (*Agent).numberWrite, read: (*Agent).number
 var leaseProtocol = protocol{write: (*Agent).leaseResume, read: (*Agent).numberBegin, route: (*Agent).routeNewest,
 	actions: numberActions, outcome: (*Agent).numberOutcome,
 	asks:     func(o *operation) bool { return o.step == numberRead || o.step == numberTake },
-	isServed: (*Agent).leaseServed, resume: (*Agent).leaseResume, view: (*Agent).leaseView, hasLocal: true}
+	isServed: (*Agent).leaseServed, resume: (*Agent).leaseResume, view: (*Agent).leaseView}
 
 func (f *filling) bucketIn(number int64) int64 {
 	if f.rows == 0 || number < f.first {
@@ -203,7 +203,7 @@ const (
 // Incremental and Scan: rows are counted after they are stored, from time to time.
 var sumProtocol = protocol{write: (*Agent).findBucket, read: (*Agent).look, route: (*Agent).routeNewest,
 	placed: (*Agent).sumPlaced, actions: []stepAction{{CountRows, plain}, {ReadState, plain}, {WriteState, strictBySource}},
-	fill: (*Agent).sumFill, outcome: (*Agent).sumOutcome, hasLocal: true}
+	fill: (*Agent).sumFill, outcome: (*Agent).sumOutcome}
 
 func (k *known) forgetLast() { k.columns[sumTime], k.columns[sumID] = math.MinInt64, math.MinInt64 }
 
@@ -315,8 +315,7 @@ const (
 // Memory: a single writer of a key counts its rows in memory.
 var memoryProtocol = protocol{write: (*Agent).memoryResume, read: (*Agent).look, route: (*Agent).routeNewest,
 	actions: []stepAction{{ReadState, plain}, {CountRows, plain}, {WriteState, plain}}, outcome: (*Agent).memoryOutcome,
-	asks: memoryAsks, isServed: (*Agent).memoryServed, resume: (*Agent).memoryResume, view: (*Agent).memoryView,
-	hasLocal: true}
+	asks: memoryAsks, isServed: (*Agent).memoryServed, resume: (*Agent).memoryResume, view: (*Agent).memoryView}
 
 func memoryAsks(o *operation) bool { return o.step >= memoryRead }
 
