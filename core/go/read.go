@@ -288,10 +288,7 @@ func (s *Strategy) Read(state *KeyState, q *Query) (Reader, error) {
 			r.Order = NoOrder
 		}
 	}
-	shards := int64(1)
-	if s.Kind == Time {
-		shards = s.shards()
-	}
+	shards := s.shards()
 	if shards > 1 {
 		r.Order = Merged
 	}

@@ -239,7 +239,13 @@ func monthWindow(at int64) window {
 	return out
 }
 
-func (s *Strategy) shards() int64 { return max(1, int64(s.Shards)) }
+// shards is the number of partitions of a window; 1 for the other kinds.
+func (s *Strategy) shards() int64 {
+	if s.Kind != Time {
+		return 1
+	}
+	return max(1, int64(s.Shards))
+}
 
 func (s *Strategy) window(at int64) window {
 	switch s.Calendar {

@@ -19,10 +19,11 @@ static inline int64_t bk_floor_divide(int64_t a, int64_t b)
 }
 /* strategy: a checked strategy of kind BK_KIND_TIME. */
 struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns);
-/* The partitions of a window. */
+/* The partitions of a window; 1 for the other kinds. */
 static inline int64_t bk_shards_of(const struct bk_strategy *strategy)
 {
-    return strategy->of.time.shards > 1 ? (int64_t)strategy->of.time.shards : 1;
+    return strategy->kind == BK_KIND_TIME && strategy->of.time.shards > 1 ? (int64_t)strategy->of.time.shards
+                                                                          : 1;
 }
 /* The window between two multiples of a strategy's greatest age, at which its buckets end. */
 struct bk_window bk_span_of(const struct bk_strategy *strategy, int64_t time_ns);

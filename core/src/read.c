@@ -225,7 +225,7 @@ static enum bk_status plan_of(const struct bk_strategy *strategy, const struct b
 {
     bool is_hash = strategy->kind == BK_KIND_HASH;
     int64_t all = is_hash ? out->next + 1 : 1;
-    int64_t shards = strategy->kind == BK_KIND_TIME ? bk_shards_of(strategy) : 1, at_once = query->at_once;
+    int64_t shards = bk_shards_of(strategy), at_once = query->at_once;
     out->partitions_max -= out->partitions_max % (uint64_t)shards;
     enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
     out->asks_all = is_hash && plan != BK_PLAN_LAZY;

@@ -567,15 +567,11 @@ static bool goes_by_time(const struct bk_strategy *strategy)
     return strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0;
 }
 
-static bool is_sharded(const struct bk_strategy *strategy)
-{
-    return strategy->kind == BK_KIND_TIME && bk_shards_of(strategy) > 1;
-}
-
 /* Returns whether `rows` has the columns that the strategy needs. */
 static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
 {
-    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH || is_sharded(strategy);
+    bool wants_ids =
+        bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH || bk_shards_of(strategy) > 1;
     return (rows->times_ns != NULL || !goes_by_time(strategy)) && (rows->ids != NULL || !wants_ids) &&
            (rows->sequences != NULL || strategy->kind != BK_KIND_COUNT) &&
            (rows->bytes != NULL || strategy->kind != BK_KIND_WEIGHTED);
@@ -678,7 +674,7 @@ enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_
         hash_rows(strategy->of.hash.buckets, rows->ids, count, buckets);
         return BK_OK;
     }
-    if (is_sharded(strategy)) {
+    if (bk_shards_of(strategy) > 1) {
         shard_rows(strategy, rows, count, buckets);
         return BK_OK;
     }
