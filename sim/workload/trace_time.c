@@ -252,14 +252,20 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
     return false;
 }
 
-bool trace_time_lacks_year(const char *text, size_t size)
+/* Whether a text of no known format is a time once a year follows it. */
+static bool is_time_with_year(const char *text, size_t size)
 {
     char dated[DATE_SIZE];
     const int bytes = snprintf(dated, sizeof dated, "%.*s 2000", (int)size, text);
     if (size >= sizeof dated / 2 || memchr(text, ':', size) == NULL)
         return false;
     const enum wl_trace_time kind = trace_time_kind(dated, (size_t)bytes);
-    return (kind == WL_TIME_WORDS || kind == WL_TIME_MDY) && trace_time_kind(text, size) == WL_TIME_AUTO;
+    return kind == WL_TIME_WORDS || kind == WL_TIME_MDY;
+}
+
+bool trace_time_lacks_year(const char *text, size_t size)
+{
+    return trace_time_kind(text, size) == WL_TIME_AUTO && is_time_with_year(text, size);
 }
 
 bool wl_trace_pattern_is(const char *text)
@@ -383,7 +389,7 @@ int trace_time_likely(const char *text, size_t size)
     if ((kind == WL_TIME_ISO || (kind >= WL_TIME_WORDS && kind <= WL_TIME_YMD)) && size >= DATE_LEAST)
         return 3;
     if (kind == WL_TIME_AUTO || (kind >= WL_TIME_ISO && kind < WL_TIME_S) || kind >= WL_TIME_WORDS)
-        return kind >= WL_TIME_TIMEUUID ? 1 : 3 * trace_time_lacks_year(text, size);
+        return kind >= WL_TIME_TIMEUUID ? 1 : 3 * (kind == WL_TIME_AUTO && is_time_with_year(text, size));
     if (size == DATE_DIGITS && trace_time_parse(WL_TIME_YYYYMMDD, 0, text, size, &time_ns, &has_zone))
         return 2;
     return trace_time_parse(kind, 0, text, size, &time_ns, &has_zone) && time_ns >= from_ns &&
