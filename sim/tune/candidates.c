@@ -366,10 +366,12 @@ static double parts_for_writes(const struct tune_contest *contest)
 {
     const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
     const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
-    struct lab_facts known = {.partitions = 0};
-    if (rate > 0)
-        tune_know(contest, &unbucketed, 1, contest->scenario->seed, &known);
-    return known.rates[LAB_RATE_WRITES].is_known ? known.rates[LAB_RATE_WRITES].peak / rate : 1;
+    const struct tune_prospect prospect = tune_prospect_of(contest, 1);
+    struct lab_rate_facts known[LAB_RATES];
+    if (!(rate > 0))
+        return 1;
+    tune_rates_of(&prospect, &unbucketed, known);
+    return known[LAB_RATE_WRITES].is_known ? known[LAB_RATE_WRITES].peak / rate : 1;
 }
 
 static bool has_shards(const struct tune_contest *contest)

@@ -172,21 +172,25 @@ static bool is_shared(const struct tune_contest *contest)
     return contest->scenario->engine != LAB_ENGINE_CLUSTER;
 }
 
-/* A margin is judged as a run with the scenario's seed would be. */
+struct tune_prospect tune_prospect_of(const struct tune_contest *contest, double factor)
+{
+    return (struct tune_prospect){.scenario = contest->scenario,
+                                  .factor = factor,
+                                  .rows = (double)contest->rows.rows * factor,
+                                  .keys = (double)contest->rows.keys,
+                                  .is_verdict = true,
+                                  .seconds = (double)contest->rows.lasts_ns / (double)SIM_SECOND,
+                                  .busiest = (double)contest->rows.busiest_rows * factor};
+}
+
 void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                uint64_t seed, struct lab_facts *out)
 {
     struct lab_scenario scenario = *contest->scenario;
-    const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
-    const struct tune_prospect prospect = {&scenario,
-                                           factor,
-                                           rows,
-                                           keys,
-                                           true,
-                                           (double)contest->rows.lasts_ns / (double)SIM_SECOND,
-                                           (double)contest->rows.busiest_rows * factor};
+    struct tune_prospect prospect = tune_prospect_of(contest, factor);
+    prospect.scenario = &scenario;
     scenario.seed = scenario.workload.seed = seed;
-    *out = (struct lab_facts){.expected_share = (double)NAN, .partitions = (uint64_t)ceil(rows)};
+    *out = (struct lab_facts){.expected_share = (double)NAN, .partitions = (uint64_t)ceil(prospect.rows)};
     tune_expected_of(&prospect, settings, out);
     tune_rates_of(&prospect, settings, out->rates);
 }
@@ -669,13 +673,10 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
 
 /* --- the margin: how much faster may rows come? */
 
-static void judge_step(struct tune_contest *contest, const struct tune_margin *margin, uint32_t seeds,
+static void judge_step(const struct tune_contest *contest, const struct lab_facts *known, uint32_t seeds,
                        struct tune_margin_step *step)
 {
-    const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
-    struct lab_facts known;
-    tune_know(contest, settings, step->factor, contest->scenario->seed, &known);
-    step->within = tune_judge(contest, &step->seen, seeds, &known, &step->judgment, &step->failed);
+    step->within = tune_judge(contest, &step->seen, seeds, known, &step->judgment, &step->failed);
     if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest)) {
         step->within = LAB_NOT_JUDGED;
         step->judgment.by = LAB_BY_NOTHING;
@@ -709,17 +710,23 @@ static size_t spread(struct tune_margin *margin)
     return held < failed ? (held + failed) / 2 : TUNE_MARGIN_STEPS;
 }
 
-/* The distribution decides where it can. Rates that it leaves open are halved by runs. */
+/* The distribution decides where it can, as a run with the scenario's seed would be judged. Rates that it
+ * leaves open are halved by runs. */
 static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, bool may_run,
                         uint32_t threads, struct lab_progress *progress, struct sim_error *error)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
+    const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
+    struct lab_facts known[TUNE_MARGIN_STEPS];
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
-        margin->steps[i].factor = factors[i];
-        if (i == 0 || margin->steps[i - 1].within != LAB_EXCEEDS)
-            judge_step(contest, margin, 0, &margin->steps[i]);
-        else
-            margin->steps[i].within = LAB_EXCEEDS;
+        struct tune_margin_step *step = &margin->steps[i];
+        step->factor = factors[i];
+        if (i > 0 && margin->steps[i - 1].within == LAB_EXCEEDS) {
+            step->within = LAB_EXCEEDS;
+            continue;
+        }
+        tune_know(contest, settings, step->factor, contest->scenario->seed, &known[i]);
+        judge_step(contest, &known[i], 0, step);
     }
     for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
         struct tune_margin_step *step = &margin->steps[next];
@@ -727,7 +734,7 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
                         progress, &step->seen, NULL, error))
             return false;
         step->is_run = true;
-        judge_step(contest, margin, 1, step);
+        judge_step(contest, &known[next], 1, step);
         if (progress != NULL)
             progress->done++;
         if (progress != NULL && stopped(progress, error))

@@ -212,6 +212,8 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 /* Searches, without margins. */
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error);
+/* What the distribution is asked with, at a multiple of the rate. */
+struct tune_prospect tune_prospect_of(const struct tune_contest *contest, double factor);
 /* Sets what is known by the distribution at a multiple of the rate, with the bursts of a seed. */
 void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                uint64_t seed, struct lab_facts *out);
