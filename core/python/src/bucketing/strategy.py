@@ -190,7 +190,8 @@ class Strategy:
         if len({len(column) for column in sized}) != 1:
             raise ValueError("columns need one length")
         count, frame = len(sized[0]), next((column for column in given.values() if hasattr(column, "to_numpy")), None)
-        if out is None:
+        is_given = out is not None
+        if not is_given:
             import numpy
             out = numpy.empty(count, dtype=numpy.int64)
         if keys is not None:
@@ -199,7 +200,7 @@ class Strategy:
             self._route_key(state, views, count, out)
         else:
             raise TypeError("state: a KeyState, or with keys= a dict of them")
-        if frame is None or sized[-1] is out:
+        if frame is None or is_given:
             return out
         series = type(frame)
         return series(out, index=frame.index, name="bucket") if hasattr(frame, "index") else series("bucket", out)
@@ -243,9 +244,10 @@ def _column(name: str, column: Any) -> memoryview:
 def _of_frame(name: str, column: Any) -> Any:
     """A column of pandas or Polars, or of datetime64, as 64-bit integers; times as nanoseconds."""
     import numpy
-    is_zoned = hasattr(column, "to_numpy") and getattr(column.dtype, "tz", None) is not None
-    values = column.to_numpy(dtype="datetime64[ns]") if is_zoned else \
-        column.to_numpy() if hasattr(column, "to_numpy") else column
+    values = column
+    if hasattr(column, "to_numpy"):
+        is_zoned = getattr(column.dtype, "tz", None) is not None
+        values = column.to_numpy(dtype="datetime64[ns]") if is_zoned else column.to_numpy()
     if values.dtype.kind == "M" and name == "times_ns":
         if numpy.datetime_data(values.dtype)[0] == "generic":
             raise TypeError(f"{name}: datetime64 without a unit; write datetime64[ns]")
