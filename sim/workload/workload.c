@@ -197,7 +197,7 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
     key->next_ns = next;
 }
 
-static int64_t later(int64_t time_ns, int64_t by_ns)
+static int64_t saturating_add(int64_t time_ns, int64_t by_ns)
 {
     return time_ns > INT64_MAX - by_ns ? INT64_MAX : time_ns + by_ns;
 }
@@ -208,7 +208,8 @@ static void take_step(struct wl_key *key, int64_t due_ns)
     const int64_t most = key->workload->jitter_ns;
     const double jitter = (double)(most < key->step_ns ? most : key->step_ns);
     key->segment_begin_ns = due_ns;
-    key->segment_end_ns = later(due_ns, jitter > 0 ? (int64_t)(sim_random_unit(&key->arrivals) * jitter) : 0);
+    key->segment_end_ns =
+        saturating_add(due_ns, jitter > 0 ? (int64_t)(sim_random_unit(&key->arrivals) * jitter) : 0);
 }
 
 /* The step is as given, unless `tune` tries another rate. */
@@ -218,8 +219,8 @@ static void begin_steps(struct wl_key *key)
     const double every = (double)workload->every_ns,
                  faster = workload->rate_per_s / ((double)workload->key_count / (every * 1e-9));
     key->step_ns = faster == 1 ? workload->every_ns : (int64_t)(every / faster + 0.5);
-    take_step(key,
-              later(workload->start_ns, (int64_t)(sim_random_unit(&key->arrivals) * (double)key->step_ns)));
+    take_step(key, saturating_add(workload->start_ns,
+                                  (int64_t)(sim_random_unit(&key->arrivals) * (double)key->step_ns)));
 }
 
 static size_t rows_by_step(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns)
@@ -227,7 +228,7 @@ static size_t rows_by_step(struct wl_key *key, int64_t until_ns, size_t most, in
     size_t count = 0;
     while (count < most && key->segment_end_ns < until_ns) {
         times_ns[count++] = key->segment_end_ns;
-        take_step(key, later(key->segment_begin_ns, key->step_ns));
+        take_step(key, saturating_add(key->segment_begin_ns, key->step_ns));
     }
     return count;
 }
