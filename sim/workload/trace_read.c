@@ -261,7 +261,7 @@ static bool read_any(struct wl_trace *trace, struct trace_row *row, bool *more, 
 
 static bool is_near_1970(const struct wl_trace *trace, int64_t time_ns)
 {
-    /* A date that a person wrote is one; a program may write none as 1970-01-01T00:00:00Z. */
+    /* A date near 1970 is meant, except that programs write no time as 1970-01-01T00:00:00Z. */
     const int64_t other_ns = trace->table.time == WL_TIME_ISO ? SIM_DAY : 0;
     const int64_t near_ns = wl_trace_has_epochs(trace) ? NEAR_1970 : other_ns;
     return time_ns > -near_ns && time_ns < near_ns;

@@ -273,7 +273,7 @@ static void take_value(struct column *column, const char *pattern, const char *t
     const bool is_date = time > 1 && size <= DATE_CHARACTERS && memchr(text, ':', size) == NULL;
     const uint32_t bit = trace_keys_hash(text, size) % DISTINCT_BITS;
     column->time = is_first || time < column->time ? time : column->time;
-    column->is_number = is_number && (is_first || column->is_number);
+    column->is_number = is_number;
     column->is_real = column->is_real || (is_number && memchr(text, '.', size) != NULL);
     column->is_date = is_date && (is_first || column->is_date);
     column->is_of_day = trace_time_is_of_day(text, size) && (is_first || column->is_of_day);
@@ -416,8 +416,9 @@ static bool is_name(const char *field, const char *name, bool is_exact)
 static size_t find(const struct trace_table *table, const char *name, size_t *field)
 {
     *field = table->columns.count;
-    if (table->is_json && (trace_json_find(table->object, name) != NULL || strcmp(name, "file") != 0))
-        return trace_json_find(table->object, name) != NULL;
+    const bool is_field = table->is_json && trace_json_find(table->object, name) != NULL;
+    if (is_field || (table->is_json && strcmp(name, "file") != 0))
+        return is_field;
     for (int pass = 0; table->has_header && pass < 2; pass++) {
         size_t found = 0;
         for (size_t i = 0; i < table->record.count; i++) {

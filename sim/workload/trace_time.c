@@ -201,18 +201,18 @@ static bool take_zone(char *text, int64_t *out_ns)
     } zones[] = {{"EST", -5}, {"EDT", -4}, {"CST", -6}, {"CDT", -5}, {"MST", -7}, {"MDT", -6},
                  {"PST", -8}, {"PDT", -7}, {"CET", 1},  {"CEST", 2}, {"UTC", 0},  {"GMT", 0}};
     const size_t size = strcspn(text, " ");
+    const bool is_alone = text[size] == '\0';
+    const char *name = is_alone ? text : text + size + 1;
     bool is_known = false;
     *out_ns = 0;
     for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
-        const char *name = text + (text[size] == ' ' ? size + 1 : 0);
         if (strcmp(name, zones[i].name) == 0) {
             is_known = true;
             *out_ns = zones[i].hours * SIM_HOUR;
         }
     }
-    const bool is_alone = text[size] == '\0';
     text[size] = '\0';
-    return is_alone && is_known ? true : (is_alone || is_known) && sim_time_zone(text, out_ns);
+    return is_alone == is_known ? is_known : sim_time_zone(text, out_ns);
 }
 
 static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns,
@@ -615,7 +615,8 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
     for (enum wl_trace_time kind = WL_TIME_ISO; kind < WL_TIME_COUNT; kind++)
         base = judge->kinds[kind] > (base == WL_TIME_AUTO ? 0 : judge->kinds[base]) ? kind : base;
     if (base == WL_TIME_DMY) {
-        /* 17/06/09, as programs in Java write 2017-06-09, unless one of several days of a year is meant */
+        /* 17/06/09 may be 2017-06-09, as programs in Java write it, if all dates begin with the same number.
+         * If they end with different ones, it is. */
         const bool may_begin_with_year = judge->is_short && judge->is_constant;
         for (enum wl_trace_time kind = WL_TIME_DMY; kind <= WL_TIME_YMD; kind++) {
             const bool is_only = others == 0 && judge->dates > judge->fits[WL_TIME_MDY];
