@@ -65,6 +65,7 @@ struct model {
         sized_rows;     /* of drawn sizes: bytes that its rows may have, and about how many rows these are */
     struct sizes sizes; /* of drawn sizes */
     double relative, squares; /* their variance by the square of the mean; the second moment below `room` */
+    double single;            /* the chance that one row has more than `room` */
     double rungs[RUNGS];      /* standard normal quantiles of tails; NaN: not computed yet */
     bool is_counted;          /* a partition ends by counting rows: */
     double mean, variance;    /* of the rows of a full one */
@@ -123,6 +124,7 @@ static void make_sizes(struct model *model, uint32_t stamp)
         out->mean_chance += out->weight[i] * out->chance[i];
         squares += out->weight[i] * out->bytes[i] * out->bytes[i];
         model->squares = out->bytes[i] <= model->room ? squares : model->squares;
+        model->single = i == 0 || out->bytes[i] <= model->room ? out->above[i] : model->single;
     }
     model->relative = squares / (out->mean * out->mean) - 1;
 }
@@ -228,13 +230,10 @@ static double poisson_tail(struct model *model, double mean)
     if (model->sized_rows == (double)INFINITY || !(mean > 0))
         return tail;
     const double at = RUNG_FIRST - (model->room - mean * model->sizes.mean) / spread;
-    size_t last = 0;
     if (at >= RUNGS - 1)
         return 1;
-    while (at < 0 && last + 1 < model->sizes.count && model->sizes.bytes[last + 1] <= model->room)
-        last++;
     if (at < 0) /* not by the sum of the rows, but a single one may */
-        return fmin(1, fmax(tail, mean * model->sizes.above[last]));
+        return fmin(1, fmax(tail, mean * model->single));
     const size_t rung = (size_t)at;
     double means[2];
     for (size_t i = 0; i < 2; i++) {
