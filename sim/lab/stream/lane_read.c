@@ -107,11 +107,19 @@ static struct window next_down(const struct reading *reading)
     const struct bk_strategy *strategy = lane->settings->strategy;
     if (reading->left == 0)
         return (struct window){.low = INT64_MIN, .high = INT64_MIN};
-    struct window window = {.lowest = &lane->book.items[lane->book.begin + reading->left - 1], .count = 1};
-    window.low = lab_first_shard(strategy, window.lowest->bucket);
-    window.high = window.low + lab_shards(strategy) - 1;
-    window.end_row = window.lowest->end_row;
-    uint64_t rows = window.lowest->size.rows;
+    const struct lab_entry *highest = &lane->book.items[lane->book.begin + reading->left - 1];
+    uint64_t rows = highest->size.rows;
+    struct window window = {.lowest = highest,
+                            .count = 1,
+                            .low = highest->bucket,
+                            .high = highest->bucket,
+                            .from_row = highest->end_row - rows,
+                            .end_row = highest->end_row};
+    const int64_t shards = lab_shards(strategy);
+    if (shards == 1)
+        return window;
+    window.low = lab_first_shard(strategy, highest->bucket);
+    window.high = window.low + shards - 1;
     for (; window.count < reading->left && window.lowest[-1].bucket >= window.low; window.count++) {
         window.lowest--;
         rows += window.lowest->size.rows;
@@ -123,21 +131,26 @@ static struct window next_down(const struct reading *reading)
     return window;
 }
 
-/* Counts the partitions in which a query finds rows, and these rows, each up to `limit`, of those that the
- * read is for. If it is for some of a window, their ids say which shards have them. */
-static void count_found(struct reading *reading, const struct window *window, uint64_t limit)
+/* Returns how many rows of the window the read is for. Counts the partitions in which a query finds such
+ * rows, and the rows that it scans there, up to `limit` in each. If the read is for some rows of several
+ * shards, their ids say which shards have them. */
+static uint64_t count_found(struct reading *reading, const struct window *window, uint64_t limit)
 {
     const struct lab_lane *lane = reading->lane;
     const uint64_t wanted = wanted_between(reading, window->from_row, window->end_row);
+    if (window->count == 1) {
+        reading->done.filled += wanted > 0;
+        reading->done.scanned += wanted < limit ? wanted : limit;
+        return wanted;
+    }
     const struct lab_horizon *horizon = lane->horizon;
-    uint64_t rows[BK_SHARDS_MAX] = {wanted}, filled = window->count == 1 && wanted > 0;
-    if (window->count > 1 && wanted == window->end_row - window->from_row) {
-        for (filled = 0; filled < window->count; filled++)
+    uint64_t rows[BK_SHARDS_MAX] = {0}, filled = 0;
+    if (wanted == window->end_row - window->from_row) {
+        for (; filled < window->count; filled++)
             rows[filled] = window->lowest[filled].size.rows;
-    } else if (window->count > 1 && wanted > 0) {
+    } else if (wanted > 0) {
         uint64_t row = window->from_row > reading->row_from ? window->from_row : reading->row_from;
         row = row > reading->live_from ? row : reading->live_from;
-        rows[0] = 0;
         for (const uint64_t end = row + wanted; row < end; row++) {
             const uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
             filled += rows[bk_bucket_of_id(id, lane->settings->strategy->of.time.shards)]++ == 0;
@@ -150,6 +163,7 @@ static void count_found(struct reading *reading, const struct window *window, ui
         reading->done.scanned += wanted;
     for (int64_t i = 0; limit != UINT64_MAX && i < lab_shards(lane->settings->strategy); i++)
         reading->done.scanned += rows[i] < limit ? rows[i] : limit;
+    return wanted;
 }
 
 /* Returns whether the window has the row just below the range, at which an ordered read ends. */
@@ -178,8 +192,7 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
         if (past.end_row <= reading->live_from)
             continue;                         /* all rows have expired, so it looks like an empty one */
         if (past.high <= step->bucket_high) { /* otherwise it is newer than the range and not queried */
-            rows += wanted_between(reading, past.from_row, past.end_row);
-            count_found(reading, &past, step->rows);
+            rows += count_found(reading, &past, step->rows);
             /* The end of a range is recognised by the first row beyond it. */
             reading->done.scanned += is_older && reader->ends_at_older;
             saw_older = saw_older || is_older;
