@@ -591,17 +591,26 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_batch *batch, siz
 
 /* --- Rows by window --- */
 
-/* Returns the first bucket of a time's window, which is usually that of the previous row. */
-static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_placement *last)
+const struct bk_placement *lab_window_at(const struct bk_strategy *strategy, int64_t time_ns,
+                                         struct bk_placement *last)
 {
-    if (time_ns < last->from_ns || time_ns >= last->until_ns) {
-        struct bk_row row = {.time_ns = time_ns};
+    const struct bk_row row = {.time_ns = time_ns};
+    const int64_t length_ns = strategy->of.time.window_ns, until_ns = last->until_ns;
+    if (time_ns >= last->from_ns && time_ns < until_ns)
+        return last;
+    if (time_ns != until_ns || until_ns == last->from_ns || length_ns == 0 ||
+        until_ns > INT64_MAX - length_ns) {
         enum bk_status status = bk_route(strategy, NULL, &row, last);
         assert(status == BK_OK);
         (void)status;
         last->bucket = lab_first_shard(strategy, last->bucket);
+        return last;
     }
-    return last->bucket;
+    /* The next one of the same length, which needs no division. */
+    last->bucket += lab_shards(strategy);
+    last->from_ns = until_ns;
+    last->until_ns = until_ns + length_ns;
+    return last;
 }
 
 static const int64_t *own_times(const struct lab_batch *batch)
@@ -615,12 +624,12 @@ static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch,
     const uint32_t shards = (uint32_t)lab_shards(strategy);
     struct bk_placement own = {0}, current = {0};
     for (size_t i = from; i < to; i++) {
-        const int64_t first = window_at(strategy, own_times(batch)[i], &own);
+        const int64_t first = lab_window_at(strategy, own_times(batch)[i], &own)->bucket;
         const int64_t bucket = first + (shards > 1 ? bk_bucket_of_id(batch->ids[i], shards) : 0);
         struct lab_entry *window = find(lane, bucket);
         if (window == NULL)
             return;
-        if (batch->own_ns != NULL && first < window_at(strategy, batch->times_ns[i], &current)) {
+        if (batch->own_ns != NULL && first < lab_window_at(strategy, batch->times_ns[i], &current)->bucket) {
             lane->tally->rows_into_closed++;
             lane->tally->reopened += !window->is_reopened;
             window->is_reopened = true;

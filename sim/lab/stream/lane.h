@@ -239,8 +239,14 @@ void lab_lane_forget(struct lab_lane *lane);
 /* Computes what a read queries and finds; false when out of memory. Not for a strategy whose settings change.
  */
 bool lab_read_ask(struct lab_lane *lane, const struct lab_read_event *event, struct lab_read_done *done);
-/* BK_KIND_TIME: the window of this time, which is usually the one of the call before. */
-const struct bk_placement *lab_window_at(struct lab_lane *lane, int64_t time_ns);
+/* BK_KIND_TIME: the window of this time, and its first bucket. It is often that of the call before, which
+ * *last, zeroed at first, has and gets. */
+const struct bk_placement *lab_window_at(const struct bk_strategy *strategy, int64_t time_ns,
+                                         struct bk_placement *last);
+static inline const struct bk_placement *lab_lane_window(struct lab_lane *lane, int64_t time_ns)
+{
+    return lab_window_at(lane->settings->strategy, time_ns, &lane->window);
+}
 /* Returns the bucket with which a reader begins at this time. Not for BK_KIND_HASH. */
 int64_t lab_newest_bucket(struct lab_lane *lane, int64_t now_ns);
 

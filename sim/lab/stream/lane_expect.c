@@ -260,8 +260,8 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
         return;
     const int64_t from_ns = range_from(reads, course->since_ns),
                   length_ns = lane->settings->strategy->of.time.window_ns;
-    struct bk_placement high = *lab_window_at(lane, range_until(reads, course->since_ns) - 1);
-    struct bk_placement low = *lab_window_at(lane, from_ns > reads->birth_ns ? from_ns : reads->birth_ns);
+    struct bk_placement high = *lab_lane_window(lane, range_until(reads, course->since_ns) - 1);
+    struct bk_placement low = *lab_lane_window(lane, from_ns > reads->birth_ns ? from_ns : reads->birth_ns);
     while (course->since_ns < end_ns) {
         const int64_t high_ns = saturating_add(high.until_ns, reads->enter_ns),
                       low_ns = saturating_add(low.until_ns, reads->leave_ns - 1),
@@ -275,9 +275,9 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
             continue;
         }
         if (high_ns == next_ns)
-            high = *lab_window_at(lane, high.until_ns);
+            high = *lab_lane_window(lane, high.until_ns);
         if (low_ns == next_ns)
-            low = *lab_window_at(lane, low.until_ns);
+            low = *lab_lane_window(lane, low.until_ns);
     }
 }
 
@@ -370,7 +370,7 @@ static int64_t next_change(struct lab_lane *lane, int kind, int64_t now_ns)
     if (lane->placement.rows == 0)
         return INT64_MAX;
     if (lane->settings->strategy->kind == BK_KIND_TIME)
-        return lab_window_at(lane, now_ns)->until_ns;
+        return lab_lane_window(lane, now_ns)->until_ns;
     return kind == LAB_READ_RANGE && is_counted_out(lane) ? next_seam(lane, now_ns) : INT64_MAX;
 }
 

@@ -334,29 +334,9 @@ static bool keeps_all(const struct lab_lane_settings *settings)
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
-const struct bk_placement *lab_window_at(struct lab_lane *lane, int64_t time_ns)
-{
-    struct bk_placement *window = &lane->window;
-    const struct bk_row row = {.time_ns = time_ns};
-    const int64_t length_ns = lane->settings->strategy->of.time.window_ns, until_ns = window->until_ns;
-    if (time_ns >= window->from_ns && time_ns < until_ns)
-        return window;
-    if (time_ns != until_ns || until_ns == window->from_ns || length_ns == 0 ||
-        until_ns > INT64_MAX - length_ns) {
-        bk_route(lane->settings->strategy, NULL, &row, window);
-        window->bucket = lab_first_shard(lane->settings->strategy, window->bucket);
-        return window;
-    }
-    /* The next one of the same length, which needs no division. */
-    window->bucket += lab_shards(lane->settings->strategy);
-    window->from_ns = until_ns;
-    window->until_ns = until_ns + length_ns;
-    return window;
-}
-
 int64_t lab_newest_bucket(struct lab_lane *lane, int64_t now_ns)
 {
-    return lane->settings->strategy->kind == BK_KIND_TIME ? lab_window_at(lane, now_ns)->bucket
+    return lane->settings->strategy->kind == BK_KIND_TIME ? lab_lane_window(lane, now_ns)->bucket
                                                           : lane->state.bucket;
 }
 
@@ -504,7 +484,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
         if (are_alike && end < count) {
             /* Until the next row, only the end of a window changes what a read queries. */
             const int64_t until_ns = lane->settings->strategy->kind == BK_KIND_TIME
-                                         ? lab_window_at(lane, event.now_ns)->until_ns
+                                         ? lab_lane_window(lane, event.now_ns)->until_ns
                                          : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
                 end++;
