@@ -83,8 +83,7 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
     struct bk_row row = {.time_ns = time_ns};
     struct bk_placement route;
     return bk_history_route(history, NULL, &row, &route) != BK_OK ||
-           lab_first_shard(&era->strategy, route.bucket - era->shift) !=
-               lab_first_shard(&era->strategy, bucket - era->shift);
+           !lab_are_of_one_window(&era->strategy, route.bucket - era->shift, bucket - era->shift);
 }
 
 /* The state row and the lock row of a key are two registers. */

@@ -54,6 +54,11 @@ const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int6
  * changes. */
 uint32_t lab_era_at(const struct lab_cluster_run *run, int64_t time_ns);
 const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, uint32_t era);
+/* Whether they are the same bucket of the strategy, or shards of one window. */
+static inline bool lab_are_of_one_window(const struct bk_strategy *strategy, int64_t bucket, int64_t other)
+{
+    return lab_first_shard(strategy, bucket) == lab_first_shard(strategy, other);
+}
 /* For a kind without state: whether, by the dates of changes, a row of this time belongs to another bucket;
  * for hash, to another era's buckets. */
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);

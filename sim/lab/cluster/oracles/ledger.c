@@ -16,13 +16,6 @@
 #define LAG_OWN_NS (2 * SIM_SECOND) /* a few round trips and a contended update */
 #define LAG_TRIPS  20
 
-/* Whether they are one bucket, or shards of one window. */
-static bool are_of_one_window(const struct lab_cluster_run *run, int64_t bucket, int64_t other)
-{
-    const struct bk_strategy *strategy = &run->config.strategy;
-    return lab_first_shard(strategy, bucket) == lab_first_shard(strategy, other);
-}
-
 /* Whether windows have shards, but not the same ones during the whole run. */
 static bool changes_shards(const struct lab_cluster_run *run)
 {
@@ -36,6 +29,7 @@ static bool changes_shards(const struct lab_cluster_run *run)
 /* Links a partition between its neighbours. Usually it is the key's highest one. */
 static void link_partition(struct lab_cluster_run *run, uint32_t index)
 {
+    const struct bk_strategy *strategy = &run->config.strategy;
     struct lab_oracles *oracles = &run->oracles;
     struct lab_partition *partition = &oracles->partitions[index];
     struct lab_key_ledger *ledger = &oracles->keys[partition->key];
@@ -58,9 +52,9 @@ static void link_partition(struct lab_cluster_run *run, uint32_t index)
     const struct lab_partition *below = NULL;
     for (; lower != LAB_NO_PARTITION; lower = oracles->partitions[lower].lower) {
         const struct lab_partition *other = &oracles->partitions[lower];
-        if (are_of_one_window(run, other->bucket, partition->bucket))
+        if (lab_are_of_one_window(strategy, other->bucket, partition->bucket))
             continue;
-        if (below != NULL && !are_of_one_window(run, other->bucket, below->bucket))
+        if (below != NULL && !lab_are_of_one_window(strategy, other->bucket, below->bucket))
             break;
         partition->below = below == NULL ? other->below : partition->below;
         below = other;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
 #include "events.h"
 #include "oracles.h"
 
@@ -82,7 +83,7 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
         return;
     for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
         struct lab_partition *above = &oracles->partitions[i];
-        if (lab_first_shard(strategy, above->bucket) == lab_first_shard(strategy, partition->bucket))
+        if (lab_are_of_one_window(strategy, above->bucket, partition->bucket))
             continue;
         lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
         lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
