@@ -55,9 +55,8 @@ struct lab_facts {
     double expected_most, expected_least; /* bounds of the expected number of partitions above a limit */
     double expected_days;                 /* lab_judged_days() */
     double expected_run;                  /* in the run alone; of kinds whose share depends on it */
-    double
-        expected_share; /* upper bound of the probability that a partition, if it is full, exceeds a limit */
-    double expected_full;                                           /* lower bound of it */
+    /* Bounds of the probability that a partition, if it is full, exceeds a limit: upper and lower. */
+    double expected_share, expected_full;
     bool has_bounds;                                                /* percentiles: */
     double bound_least[LAB_SIZE_UNITS], bound_most[LAB_SIZE_UNITS]; /* bounds of the share above the limit */
     struct lab_rate_facts rates[LAB_RATES];

@@ -74,8 +74,10 @@ const char *lab_metric_nearest(const char *name, const char *const *names, size_
 void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *context, const char *name),
                       void *context);
 
-/* Computes the metrics of a strategy from its tally, in the order of lab_metric_table. */
-/* Adds every metric that the run has. start_ns: the start of the run. Returns false when out of memory. */
+/* Adds the metrics of a strategy that its tally has, in the order of lab_metric_table. start_ns: the start of
+ * the run. Returns false when out of memory. */
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                          int64_t start_ns, uint32_t nodes, struct lab_metrics *out);
 /* Adds what a node holds when the rows have reached their time to live, or after LAB_CAPACITY_DAYS without
  * one, and what it does; `seconds`: the length of the run. On average over nodes and time. */
 #define LAB_CAPACITY_DAYS 365.0
@@ -84,8 +86,6 @@ void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *conte
 #define LAB_DISK_SPARE 0.04
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
                              double seconds, struct lab_metrics *out);
-bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
-                          int64_t start_ns, uint32_t nodes, struct lab_metrics *out);
 /* Adds mean, standard deviation, percentiles and the other metrics of sizes, with the prefix; nothing for an
  * empty histogram. is_weighted: weighted by rows. */
 bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
