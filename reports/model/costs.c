@@ -139,7 +139,7 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
         report_legend_add(chart, REPORT_INK_COST, "mean of the reads");
         report_legend_add(chart, REPORT_INK_SLOW, "99th percentile of the reads");
     }
-    if (limits->partition_rows != 0 || limits->partition_bytes != 0)
+    if (lab_limits_sizes(limits))
         add_column(&over, result, arena, chart);
     if (limits->tiny_rows > 1)
         add_column(&tiny, result, arena, chart);

@@ -113,6 +113,12 @@ static const char *judged_within(const struct lab_judgment *judgment, const stru
     return seen;
 }
 
+/* Whether no limit of a size is exceeded, but one of a rate. */
+static bool is_rate_alone(const struct lab_judgment *judgment)
+{
+    return judgment->exceeded != 0 && (judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1)) == 0;
+}
+
 /* "the busiest partition gets up to 1,734 writes and 3,100 reads in a second"; only of the rates that
  * `which` has as bits, and that have a limit. */
 static const char *peaks(const struct lab_judgment *judgment, const struct lab_limits *limits, unsigned which,
@@ -130,7 +136,6 @@ static const char *peaks(const struct lab_judgment *judgment, const struct lab_l
 const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
                           struct report_arena *arena)
 {
-    const unsigned sizes = judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1);
     if (judgment->within == LAB_NOT_JUDGED)
         return report_text(arena, "not judged: %s", judgment->missing == NULL ? "" : judgment->missing);
     struct lab_limits told = *limits;
@@ -144,7 +149,8 @@ const char *report_judged(const struct lab_judgment *judgment, const struct lab_
     } else if (judgment->within == LAB_WITHIN) {
         rate = peaks(judgment, limits, ~0u, arena);
     }
-    if (rate[0] != 0 && (judgment->within == LAB_EXCEEDS ? sizes == 0 : !lab_limits_sizes(limits)))
+    if (rate[0] != 0 &&
+        (judgment->within == LAB_EXCEEDS ? is_rate_alone(judgment) : !lab_limits_sizes(limits)))
         return report_text(arena, "%s, %s %s", rate, judgment->within == LAB_WITHIN ? "not above" : "above",
                            report_limits(&told, arena));
     told.rate[LAB_RATE_WRITES] = told.rate[LAB_RATE_READS] = 0;
@@ -171,9 +177,7 @@ static const char *against(const struct report_option *option, const struct repo
         return "";
     if (judgment->within != LAB_WITHIN && lab_limits_any(terms->limits))
         text = report_judged(judgment, terms->limits, arena);
-    const bool is_rate_alone = judgment->exceeded >= 1u << LAB_SIZE_UNITS &&
-                               (judgment->exceeded & ((1u << LAB_SIZE_UNITS) - 1)) == 0;
-    if (judgment->within == LAB_EXCEEDS && has_end && !is_rate_alone)
+    if (judgment->within == LAB_EXCEEDS && has_end && !is_rate_alone(judgment))
         report_append(arena, &text, ", ",
                       judgment->by == LAB_BY_DISTRIBUTION ? "in half of all runs the first within %s"
                                                           : "the first after %s",

@@ -69,7 +69,7 @@ static bool partition_metrics(const struct wl_observed *seen, const struct lab_l
     struct lab_metrics *metrics = &out->metrics;
     bool knows_rows = limits->partition_rows == 0 || seen->has_rows;
     bool ok = lab_metrics_add(metrics, "partitions.total", (double)out->open_bytes.count);
-    if (knows_rows && (limits->partition_rows != 0 || limits->partition_bytes != 0))
+    if (knows_rows && lab_limits_sizes(limits))
         ok = ok && lab_metrics_add(metrics, "partitions.over_limit", (double)over);
     if (knows_rows && limits->partition_rows != 0)
         ok = ok && lab_metrics_add(metrics, "partitions.over_limit_rows", (double)over_rows);
