@@ -436,12 +436,18 @@ static struct trace_span word_at(const char *line, const char *end, const struct
     return word;
 }
 
+/* Whether a text is a time, not only an id that contains one. */
+static bool is_time(const char *text, size_t size)
+{
+    return trace_time_likely(text, size) >= 2;
+}
+
 static bool has_time_at(const char *line, const char *end, const struct place_of_time *time)
 {
     const struct trace_span word = word_at(line, end, time, time->before);
     const size_t size = (size_t)(word.end - word.begin), begin = time->level_bytes + time->has_bracket;
     const size_t after = time->has_bracket + time->has_comma;
-    return size > begin + after && trace_time_likely(word.begin + begin, size - begin - after) >= 2;
+    return size > begin + after && is_time(word.begin + begin, size - begin - after);
 }
 
 /* The length of the longest time that a text begins with; 0: there is none. A blank, or a comma and a blank,
@@ -461,7 +467,7 @@ static size_t time_before_text(const char *text, size_t size, bool has_bracket)
     for (size_t length = MOST < size ? MOST : size - (size > 0); length >= LEAST && length < size; length--) {
         const char sign = text[length];
         const bool is_end = has_bracket ? sign == ']' : strchr(" ,;|\t", sign) != NULL && sign != '\0';
-        if (is_end && trace_time_likely(text, length) >= 2)
+        if (is_end && is_time(text, length))
             return has_bracket || is_blank(sign) || is_blank(text[length + (length + 1 < size)]) ? length : 0;
     }
     return 0;
@@ -636,7 +642,7 @@ static struct found read_time(const char *form, const char *begin, const char *e
     struct found found = {.has_form = false};
     found.has_form = csv_split_line(form, begin, end, take_time, &found.time);
     const size_t size = found.time.begin == NULL ? 0 : (size_t)(found.time.end - found.time.begin);
-    if (size == 0 || trace_time_likely(found.time.begin, size) < 2)
+    if (size == 0 || !is_time(found.time.begin, size))
         found.time.begin = NULL;
     return found;
 }
@@ -714,7 +720,7 @@ static bool take_rest(struct parse *parse, const char *begin, const char *end)
         time += form.name != NULL;
     for (size_t i = 0; i < time && i < parse->out->count; i++)
         before += parse->out->sizes[i] + 1;
-    if (parse->out->count <= time || trace_time_likely(fields->bytes + before, parse->out->sizes[time]) < 2)
+    if (parse->out->count <= time || !is_time(fields->bytes + before, parse->out->sizes[time]))
         return false;
     parse->out->count = time + 1;
     parse->begin = fields->size = before + parse->out->sizes[time] + 1;
