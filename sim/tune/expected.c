@@ -459,7 +459,7 @@ static uint64_t shape_of(const struct wl_workload *workload, uint64_t key)
     return shape;
 }
 
-/* How many times its mean a key's rate may be. */
+/* The most that a key's rate may be, as a multiple of its mean. */
 static double peak_of(const struct wl_workload *workload)
 {
     double factor = workload->has_daily ? 1 + workload->daily_amplitude : 1;
@@ -887,7 +887,8 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         is_whole = sum_windows(&model, enough, &sum);
         out->expected_run = sum.run;
         sum.run += (times - 1) * sum.later;
-        /* A few that were drawn tell the number; of none, only that no burst can last long enough. */
+        /* Bursts that were drawn tell the number if it is not small. Otherwise a longer one may come, unless
+         * not even a window that is all burst exceeds a limit. */
         is_whole = is_whole && (!workload->has_bursts || times <= 1 || sum.run > TUNE_EXPECTED_ENOUGH ||
                                 reach_of(&model) == 0);
     } else if (model.is_counted) {

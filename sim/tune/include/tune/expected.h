@@ -8,9 +8,10 @@
  * sizes are a sum of independent sizes, whose tail is that at its saddle point.
  *
  * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
- * run, and after it all kinds of windows of the stream without spikes; where keys burst and it is hardly to
- * be expected, there is no upper bound. Partitions that count rows are the renewal process of each key, in
- * each age. Those without end are expected for the run, with the rows that are on disk.
+ * run, and after it all kinds of windows of the stream without spikes. Where keys burst and at most one
+ * window is expected above a limit, there is no upper bound, because a longer burst may come. Partitions that
+ * count rows are the renewal process of each key, in each age. Those without end are expected for the run,
+ * with the rows that are on disk.
  *
  * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), and where
  * settings change during the run. With agents, the number is a lower bound for partitions that count rows,
@@ -27,6 +28,7 @@
 #include "lab/scenario.h"
 
 #define TUNE_EXPECTED_ENOUGH 1.0
+
 struct tune_prospect {
     const struct lab_scenario *scenario; /* with a limit */
     double factor;                       /* of the scenario's rate */
