@@ -110,8 +110,10 @@ static void count_queries(struct lab_cluster_run *run, void *state, const struct
 
 static void end_queries(void *state)
 {
-    lab_tuples_clear(&((struct queries *)state)->of);
-    free(state);
+    struct queries *queries = state;
+    if (queries != NULL)
+        lab_tuples_clear(&queries->of);
+    free(queries);
 }
 
 static uint64_t wants_queries(const struct lab_cluster_run *run)

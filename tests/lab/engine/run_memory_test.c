@@ -25,6 +25,7 @@ static const char cluster[] =
     "arrivals: {rate: 20/s}\n"
     "row: {bytes: 100}\n"
     "reads: {latest: {rows: 5, rate: 2500/s}}\n"
+    "limits: {partition_reads: 9/s}\n"
     "cluster: {nodes: 3, replication_factor: 3}\n"
     "agents: {count: 2, cache_entries: 8}\n"
     "faults:\n"
