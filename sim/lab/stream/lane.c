@@ -618,6 +618,12 @@ static const int64_t *own_times(const struct lab_batch *batch)
     return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
 }
 
+static bool goes_by_window(const struct lab_lane_settings *settings)
+{
+    return settings->strategy->kind == BK_KIND_TIME &&
+           (lab_shards(settings->strategy) > 1 || wl_has_own_times(&settings->scenario->workload));
+}
+
 static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
@@ -774,8 +780,7 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t 
         rows_by_era(lane, batch, from, to);
     else if (lane->settings->strategy->kind == BK_KIND_HASH)
         rows_by_id(lane, batch, from, to);
-    else if (lane->settings->strategy->kind == BK_KIND_TIME &&
-             (batch->own_ns != NULL || lab_shards(lane->settings->strategy) > 1))
+    else if (goes_by_window(lane->settings))
         rows_by_window(lane, batch, from, to);
     else
         rows_by_range(lane, batch, from, to);
@@ -885,9 +890,7 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
-    const bool is_all = has_eras || lab_shards(lane->settings->strategy) > 1 ||
-                        (lane->settings->strategy->kind == BK_KIND_TIME &&
-                         wl_has_own_times(&lane->settings->scenario->workload));
+    const bool is_all = has_eras || goes_by_window(lane->settings);
     for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
         struct lab_entry *partition = item(book, i);
         const bool is_closed =
