@@ -37,7 +37,7 @@ int64_t cli_passed_ms(int64_t begin_ms)
 #define FIRST_BAR_MS    400
 #define FIRST_LEFT_MS   1000 /* no estimate before this time */
 #define LINE_MS         10000
-#define SLOW_MS         60000 /* with more time left, it is said what takes it */
+#define SLOW_MS         60000 /* with more time left, the display names what takes it */
 #define SAMPLE_MS       500
 #define PULL_MS         3000 /* time constant with which the number shown approaches the estimate */
 #define STEPS_LEAST     4    /* fewest steps of `done` within the samples; otherwise the whole time is used */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cluster engine: agents, nodes, clocks and faults in one event queue, with a separate run for each
- * strategy. Its rows can be had without a run, and recorded histories, of runs or of processes that embed the
- * core, are judged by its oracles. */
+ * strategy. Its rows can be made without a run, and its oracles also judge recorded histories, of runs or of
+ * processes that embed the core. */
 #ifndef LAB_CLUSTER_ENGINE_H
 #define LAB_CLUSTER_ENGINE_H
 

@@ -74,10 +74,10 @@ struct lab_slice_cell;
 
 struct lab_slices {
     int64_t start_ns, end_ns;
-    uint64_t slice_ns; /* a round duration */
-    int64_t last_ns;   /* the beginning of the slice that was looked up last */
-    uint32_t last,
-        count;          /* count: of slices, at most LAB_SLICES_MAX; 0: not begun, and nothing is collected */
+    uint64_t slice_ns;  /* a round duration */
+    uint32_t count;     /* number of slices, at most LAB_SLICES_MAX; 0: not begun, and nothing is collected */
+    uint32_t last;      /* the slice that was looked up last */
+    int64_t last_ns;    /* its beginning */
     bool out_of_memory; /* never cleared */
     struct lab_slice_cell *cells; /* sorted by state, then time; NULL before the first partition */
 };
