@@ -22,6 +22,13 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 /* Passes the key's next row to the agent; UINT32_MAX: no agent is up. */
 void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
                      const struct lab_arrival *row);
+/* As lab_agent_write(), or lets the row wait for the row of its key before it. */
+void lab_agent_arrive(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                      const struct lab_arrival *row);
+/* Ends the wait of the row behind the one that has ended. */
+void lab_agent_turn(struct lab_cluster_run *run, const struct sim_event *event);
+/* How long ago the row that is under way in the agent arrived; 0 without agents.queue. */
+int64_t lab_agent_waited(const struct lab_cluster_run *run, uint32_t agent, uint32_t key);
 /* As lab_agent_write(), for an agent that is up, and a row that was counted as an arrival before.
  * row->sequence is its number within the key. */
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);

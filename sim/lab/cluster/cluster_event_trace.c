@@ -305,7 +305,8 @@ static const char *event_name(uint32_t kind)
                                         [LAB_EVENT_IDS_END] = "the last moment",
                                         [LAB_EVENT_DEPLOY] = "an agent is given new settings",
                                         [LAB_EVENT_END] = "the last moment",
-                                        [LAB_EVENT_KEEP] = "something is kept for a fault"};
+                                        [LAB_EVENT_KEEP] = "something is kept for a fault",
+                                        [LAB_EVENT_TURN] = "the next row of a queue begins"};
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }
@@ -343,7 +344,7 @@ static void tell_refusal(const struct lab_cluster_run *run, const struct cluster
         add(run, LAB_TOLD(READS, event->key, agent), "agent %u would have to walk too far, and does not read",
             agent);
     else if (event->kind == CLUSTER_ROW_REFUSED && agent == LAB_EVENT_NOBODY)
-        add(run, LAB_TOLD(ROWS, event->key, agent), "no agent is up to take a row");
+        add(run, LAB_TOLD(ROWS, event->key, agent), "no agent takes a row");
     else if (event->kind == CLUSTER_ROW_REFUSED)
         add(run, LAB_TOLD(ROWS, event->key, agent), "agent %u is busy and refuses a row", agent);
 }

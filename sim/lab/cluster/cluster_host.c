@@ -231,6 +231,140 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
     return operation;
 }
 
+/* --- Rows that wait. With agents.queue an agent writes the rows of a key one after another, as if under a
+ * lock of its process; rows of other agents do not wait for these. A row that waits has not arrived yet: it
+ * gets its number, its time and its bucket when its turn comes. */
+
+/* The link to the row of the key that is under way in the agent; 0 is in the link if there is none. */
+static uint32_t *under_way(const struct lab_cluster_run *run, uint32_t agent, uint32_t key)
+{
+    uint32_t *link = &run->turns.keys[key];
+    while (*link != 0 && run->turns.items[*link - 1].agent != agent)
+        link = &run->turns.items[*link - 1].other;
+    return link;
+}
+
+int64_t lab_agent_waited(const struct lab_cluster_run *run, uint32_t agent, uint32_t key)
+{
+    const uint32_t turn = run->turns.keys == NULL ? 0 : *under_way(run, agent, key);
+    return turn == 0 ? 0 : sim_queue_now(&run->queue) - run->turns.items[turn - 1].since_ns;
+}
+
+static void free_turn(struct lab_turns *turns, uint32_t turn)
+{
+    turns->items[turn - 1].next = turns->free;
+    turns->free = turn;
+}
+
+/* The row of the key that is under way in the agent has ended. */
+static void end_turn(struct lab_cluster_run *run, uint32_t agent, uint32_t key)
+{
+    uint32_t *link = under_way(run, agent, key);
+    const uint32_t turn = *link;
+    if (turn == 0) /* the history says when rows begin */
+        return;
+    const struct lab_turn *ended = &run->turns.items[turn - 1];
+    if (ended->waiting > 0) {
+        lab_push_event(run, sim_queue_now(&run->queue),
+                       &(struct sim_event){LAB_EVENT_TURN, agent, key, ended->serial});
+        return;
+    }
+    *link = ended->other;
+    free_turn(&run->turns, turn);
+}
+
+/* Puts a row into the queue of its key and agent. Returns whether it is the first, and so under way. */
+static bool begin_turn(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct lab_arrival *row)
+{
+    struct lab_turns *turns = &run->turns;
+    uint32_t turn = turns->free;
+    if (turn == 0 && !sim_grow(&turns->items, &turns->capacity, turns->count + 1, sizeof *turns->items)) {
+        run->out_of_memory = true;
+        return false;
+    }
+    if (turn == 0)
+        turn = (uint32_t)++turns->count;
+    else
+        turns->free = turns->items[turn - 1].next;
+    turns->items[turn - 1] = (struct lab_turn){
+        .row = *row, .since_ns = sim_queue_now(&run->queue), .serial = ++turns->serial, .agent = agent};
+    uint32_t *link = under_way(run, agent, key);
+    if (*link == 0) {
+        *link = turn;
+        lab_histogram_add(&turns->waited, 0, 1, 1);
+        return true;
+    }
+    struct lab_turn *first = &turns->items[*link - 1];
+    *(first->waiting == 0 ? &first->next : &turns->items[first->last - 1].next) = turn;
+    first->last = turn;
+    turns->most = ++first->waiting > turns->most ? first->waiting : turns->most;
+    turns->waiting[key]++;
+    run->operations_active++;
+    return false;
+}
+
+/* Takes the first row that waits behind a row that has ended. */
+static struct lab_turn take_turn(struct lab_cluster_run *run, uint32_t *link, uint32_t key)
+{
+    struct lab_turns *turns = &run->turns;
+    const uint32_t turn = *link;
+    const struct lab_turn ended = turns->items[turn - 1];
+    struct lab_turn *next = &turns->items[ended.next - 1];
+    *link = ended.next;
+    next->other = ended.other;
+    next->last = ended.last;
+    next->waiting = ended.waiting - 1;
+    free_turn(turns, turn);
+    turns->waiting[key]--;
+    run->operations_active--;
+    return *next;
+}
+
+void lab_agent_arrive(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                      const struct lab_arrival *row)
+{
+    if (SIM_UNLIKELY(run->turns.keys != NULL) && agent != UINT32_MAX) {
+        const uint32_t turn = *under_way(run, agent, key);
+        if (turn != 0 && run->turns.items[turn - 1].waiting == run->scenario->agents.queue) {
+            run->refused_busy++;
+            agent = UINT32_MAX;
+        } else if (!begin_turn(run, agent, key, row)) {
+            return;
+        }
+    }
+    lab_agent_write(run, agent, key, row);
+}
+
+void lab_agent_turn(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    const uint32_t agent = event->target, key = (uint32_t)event->a;
+    uint32_t *link = under_way(run, agent, key);
+    if (*link == 0 || run->turns.items[*link - 1].serial != event->b || lab_agent_waits(run, event))
+        return; /* the agent has crashed since, or is paused */
+    struct lab_turn turn = take_turn(run, link, key);
+    turn.row.time_ns = sim_queue_now(&run->queue);
+    lab_histogram_add(&run->turns.waited, (uint64_t)(turn.row.time_ns - turn.since_ns), 1, 1);
+    lab_agent_write(run, agent, key, &turn.row);
+}
+
+/* The agent's process is gone, and with it the rows that wait there: no agent stores them. */
+static void drop_turns(struct lab_cluster_run *run, uint32_t agent)
+{
+    for (uint32_t key = 0; run->turns.keys != NULL && key < run->key_count; key++) {
+        uint32_t *link = under_way(run, agent, key);
+        while (*link != 0 && run->turns.items[*link - 1].waiting > 0) {
+            struct lab_turn turn = take_turn(run, link, key);
+            turn.row.time_ns = sim_queue_now(&run->queue);
+            lab_agent_write(run, UINT32_MAX, key, &turn.row);
+        }
+        if (*link != 0)
+            end_turn(run, agent, key);
+    }
+}
+
+/* --- Rows that agents take. */
+
 /* No agent is up, or the agent has too many operations under way. */
 static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32_t chosen, int64_t now_ns,
                                              uint32_t key, const struct bk_row *row)
@@ -257,6 +391,8 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
     enum bk_status status = bk_agent_write(agent->agent, now_ns, key_index, row, &operation_number);
     if (status == BK_ERROR_BUSY) {
         refuse_row(run, chosen, now_ns, key_index, row);
+        if (run->turns.keys != NULL)
+            end_turn(run, chosen, key_index);
         return;
     }
     assert(status == BK_OK);
@@ -395,6 +531,7 @@ void lab_agent_wake(struct lab_cluster_run *run, uint32_t number)
 static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
 {
     const struct lab_host_agent *agent = &run->agents[number];
+    drop_turns(run, number);
     for (uint32_t i = 0; i < agent->operations_met && run->operations_active > 0; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
@@ -615,6 +752,8 @@ static void end_operation(struct lab_cluster_run *run, uint32_t agent, struct la
     cluster_emit_of(run, ENDED, agent, operation, .action = action);
     operation->is_active = false;
     run->operations_active--;
+    if (SIM_UNLIKELY(run->turns.keys != NULL) && !operation->is_read)
+        end_turn(run, agent, operation->key);
 }
 
 static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,

@@ -192,6 +192,12 @@ static void lab_prefetch(void *context, const struct sim_event *event, uint32_t 
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->keys = lab_keys_memory(run, run->key_count * sizeof *run->keys);
+    if (run->scenario->agents.queue > 0) {
+        run->turns.keys = lab_keys_memory(run, run->key_count * sizeof *run->turns.keys);
+        run->turns.waiting = lab_keys_memory(run, run->key_count * sizeof *run->turns.waiting);
+        if (run->turns.keys == NULL || run->turns.waiting == NULL)
+            return fail_memory(run, error);
+    }
     if (run->keys == NULL || !lab_reads_create(run) ||
         !sim_queue_create_sources(&run->queue, LAB_EVENT_ARRIVAL, run->key_count))
         return fail_memory(run, error);
@@ -315,13 +321,14 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
 {
     struct lab_cluster_key *key = &run->keys[index];
     struct lab_arrival row = key->coming;
-    uint32_t agent = lab_choose_agent_of_row(run, index, key->rows);
+    uint64_t waiting = run->turns.keys == NULL ? 0 : run->turns.waiting[index];
+    uint32_t agent = lab_choose_agent_of_row(run, index, key->rows + waiting);
     /* What the agent knows of the key is seldom in a near cache: fetched while the key's next row is drawn.
      */
     if (agent != UINT32_MAX)
         bk_agent_prefetch(run->agents[agent].agent, index);
     bool is_last = !lab_rows_next(run->rows, index, &key->cursor, &key->coming);
-    lab_agent_write(run, agent, index, &row);
+    lab_agent_arrive(run, agent, index, &row);
     if (SIM_UNLIKELY(++run->rows_untold == ROWS_TOLD))
         tell_rows(run);
     if (!is_last)
@@ -362,6 +369,9 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         break;
     case LAB_EVENT_END:
         run->arrivals_pending--;
+        break;
+    case LAB_EVENT_TURN:
+        lab_agent_turn(run, event);
         break;
     case LAB_EVENT_KEEP:
         lab_fault_keep(run, event->target);
@@ -478,6 +488,9 @@ static void release(struct lab_cluster_run *run)
     free(run->backups);
     free(run->active);
     free(run->deletes.items);
+    free(run->turns.items);
+    free(run->turns.keys);
+    free(run->turns.waiting);
     free(run->places[0]);
     free(run->places[1]);
 }
@@ -490,6 +503,7 @@ static void destroy(struct lab_cluster_run *run)
         lab_histogram_clear(&run->latency[i]);
     for (int i = 0; i < LAB_READ_KINDS; i++)
         lab_histogram_clear(&run->read_latency[i]);
+    lab_histogram_clear(&run->turns.waited);
     free(run->events.marks);
     free(run->views.key);
     free(run->views.items);

@@ -56,7 +56,9 @@ void cluster_latencies_hear(struct lab_cluster_run *run, void *state, const stru
         add_rare(run, event);
         return;
     }
-    run->spent.ns[run->spent.count++] = (uint64_t)(sim_queue_now(&run->queue) - event->operation->begun_ns);
+    const int64_t waited_ns = lab_agent_waited(run, event->agent, event->key);
+    const int64_t spent_ns = sim_queue_now(&run->queue) - event->operation->begun_ns;
+    run->spent.ns[run->spent.count++] = (uint64_t)(waited_ns > spent_ns ? waited_ns : spent_ns);
     if (SIM_UNLIKELY(run->spent.count == LAB_SPENT_MAX))
         settle(run);
 }
@@ -144,7 +146,8 @@ static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
            lab_metrics_add(out, "writes.refused_unprovoked", (double)unprovoked(run)) &&
-           lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
+           lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
+           (run->turns.keys == NULL || lab_metrics_add(out, "writes.waiting_most", (double)run->turns.most));
 }
 
 static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics *out)
@@ -152,6 +155,8 @@ static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics 
     bool ok = true;
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
+    if (ok && run->turns.keys != NULL)
+        ok = lab_metrics_of_latency(&run->turns.waited, "latency.queue", out);
     for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
         char name[32];
         snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));

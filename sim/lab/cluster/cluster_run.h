@@ -76,6 +76,7 @@ enum lab_event {
     LAB_EVENT_DEPLOY, /* target: agent; a: change of the strategy */
     LAB_EVENT_END,    /* end of a run in which rows expire, so that they expire up to it */
     LAB_EVENT_KEEP,   /* target: fault of the scenario, for which state is saved now */
+    LAB_EVENT_TURN,   /* target: agent; a: key; b: serial of the row that has ended */
 };
 
 /* The tag of a request: an action's has agent, operation and serial; a delete's has the highest bit set. */
@@ -179,6 +180,26 @@ struct lab_deletes_open {
     uint64_t asked, confirmed; /* numbers of deletes requested and confirmed so far */
 };
 
+/* With agents.queue, a row that is under way in an agent, or waits there for the row of its key before it. */
+struct lab_turn {
+    struct lab_arrival row;
+    int64_t since_ns; /* its arrival */
+    uint64_t serial;
+    uint32_t agent, next; /* next: 1 + the row that waits behind it, or the next free place; 0: none */
+    /* Of the row under way: 1 + that of the key in another agent; 1 + the last row that waits; their number.
+     */
+    uint32_t other, last, waiting;
+};
+struct lab_turns {
+    struct lab_turn *items;
+    size_t count, capacity;
+    uint32_t free;               /* 1 + the first free place; 0: none */
+    uint32_t *keys;              /* by key: 1 + a row under way; 0: none. NULL: without agents.queue */
+    uint32_t *waiting;           /* by key, in all agents */
+    uint64_t serial, most;       /* most: the most rows of a key that waited in an agent */
+    struct lab_histogram waited; /* how long, in ns */
+};
+
 /* The bounds of the factor of overlapping faults. With a larger one, no operation would end within a run. */
 #define LAB_FACTOR_MAX 1e6
 #define LAB_FACTOR_MIN 1e-6
@@ -260,6 +281,7 @@ struct lab_cluster_run {
     struct lab_backup *backups;     /* likewise */
     uint8_t *places[2];             /* buffers for the two sides of a network partition */
     struct lab_deletes_open deletes;
+    struct lab_turns turns;
     struct lab_idgen *idgen; /* NULL: the strategy places rows */
     struct lab_oracles oracles;
     struct lab_tally tally;

@@ -537,14 +537,12 @@ static double rate_of_reads(const struct plan *plan, struct sim_random *random, 
     return rate < 1e-3 ? 1e-3 : rate;
 }
 
-/* If settings change, only the newest rows are read. */
 static void draw_reads(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
     const struct length *length = plan->length;
     struct sim_random latest = begin(plan, LAB_DRAW_READS), range = begin(plan, LAB_DRAW_RANGE),
                       all = begin(plan, LAB_DRAW_ALL), limit = begin(plan, LAB_DRAW_LIMIT);
-    bool has_latest = chance(&latest, 0.8), has_range = chance(&range, 0.15) && !plan->has_then,
-         has_all = chance(&all, 0.08) && !plan->has_then;
+    bool has_latest = chance(&latest, 0.8), has_range = chance(&range, 0.15), has_all = chance(&all, 0.08);
     (void)random;
     if (!has_latest && !has_range && !has_all)
         return;
@@ -1211,11 +1209,7 @@ static void plan_character(struct plan *plan, const struct lab_node *root)
         (happens(plan, LAB_DRAW_IDENTIFIERS, IDENTIFIERS) && !has_rows) || child(root, "identifiers") != NULL;
     const struct lab_node *strategies = child(root, "strategies");
     plan->has_strategies = strategies != NULL;
-    /* Scenarios with changing settings do not have reads of ranges or of all rows. */
-    const struct lab_node *reads = child(root, "reads");
-    bool may_change = reads == NULL || (child(reads, "range") == NULL && child(reads, "all") == NULL);
-    plan->has_then =
-        strategies == NULL ? happens(plan, LAB_DRAW_THEN, THEN) && may_change : changes_settings(strategies);
+    plan->has_then = strategies == NULL ? happens(plan, LAB_DRAW_THEN, THEN) : changes_settings(strategies);
     plan->length = happens(plan, LAB_DRAW_LENGTH, LONG) ? &long_seed : &short_seed;
     plan->may_expire = child(root, "deletes") == NULL;
     plan->may_delete = child(root, "row") == NULL;

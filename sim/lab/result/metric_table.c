@@ -230,13 +230,17 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "rows written into partitions that were already closed; `partitions.reopened` is the number "
                 "of these partitions"},
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
-     .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, no "
-                "coordinator was up, or the row was too late for what `three-state` remembers of its key"},
+     .meaning =
+         "rows that were certainly not stored: no agent was up, its agent was too busy or its queue "
+         "full, its agent crashed while it waited there, no coordinator was up, or the row was too late "
+         "for what `three-state` remembers of its key"},
     {IN("Writes"), IS("writes.refused_unprovoked", ROWS), .absent = NO_AGENTS,
      .meaning = "of the refused and unresolved rows, those that no fault explains: all of them where nothing "
                 "failed; otherwise those that `available` counts, and those that busy agents did not take"},
     {IN("Writes"), IS("writes.unresolved", ROWS), .absent = NO_AGENTS,
      .meaning = "rows of unknown outcome: the last try timed out, or their agent crashed"},
+    {IN("Writes"), IS("writes.waiting_most", ROWS), .absent = "without `agents.queue`",
+     .meaning = "the most rows of a key that waited at once in one agent"},
     {IN("Writes"), IS("writes.increments_unresolved", ROWS), .absent = NO_AGENTS,
      .meaning = "rows that fired and whose increment was perhaps not counted exactly once"},
     {IN("Writes"), IS("writes.conditions_lost", OPERATIONS),
@@ -253,13 +257,18 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "increments that were made more than once"},
 
     {IN("Cluster runs"), ARE("latency.write.*", MS, TIMES), .absent = NO_AGENTS,
-     .meaning = "from a row's arrival at its agent to its acknowledgement, the read of the state included"},
+     .meaning = "from a row's arrival at its agent to its acknowledgement, the wait in its agent's queue and "
+                "the read of the state included"},
     {IN("Cluster runs"), ARE("latency.read.*", MS, TIMES), .absent = "without `agents` or `reads`",
      .meaning = "of a whole read with all of its partitions"},
     {IN("Cluster runs"), ARE("latency.counter.*", MS, TIMES),
      .absent = "where no counter column was added to", .meaning = "of one addition to a counter column"},
     {IN("Cluster runs"), ARE("latency.lwt.*", MS, TIMES), .absent = "where there were no conditional updates",
      .meaning = "of one conditional update"},
+    {IN("Cluster runs"), ARE("latency.queue.*", MS, TIMES), .absent = "without `agents.queue`",
+     .meaning =
+         "from a row's arrival at its agent to the end of the row of its key before it; 0 for rows that "
+         "need not wait"},
     {IN("Cluster runs"), ARE("oracle.*.violations", VIOLATIONS, LAB_ORACLE_MAP(NAME)),
      .absent = "without `agents`, where the oracle does not apply, and for `live` where faults leave too "
                "little of the run to judge it: let them end sooner, or run for longer",

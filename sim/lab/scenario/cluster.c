@@ -323,6 +323,8 @@ const struct lab_table lab_agents_table = {LAB_FIELDS(
      LAB_DRAWS("<entries>")},
     {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX),
      LAB_DRAWN(OPERATIONS, 1, "<operations>")},
+    {"queue", lab_read_whole32, LAB_IN(agents.queue), LAB_FROM(1, 1000000),
+     LAB_DRAWN(QUEUE, 0.08, "<~1..1000>")},
     {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings, LAB_DRAWN(ROUTING, 0.12, "key")},
     {"clock", lab_read_mapping, .detail = &clock_table},
     {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go,

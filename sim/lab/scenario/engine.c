@@ -71,8 +71,6 @@ static const struct rule {
      "with agents, a trace cannot have a column 'arrived'; remove it from 'columns', or remove 'agents'"},
     {"cluster.nodes cluster.replication_factor", DATACENTERS,
      "'%s' conflicts with 'datacenters', which have their own; remove one of them"},
-    {"reads.range reads.all", CHANGES,
-     "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them"},
     {"reads.range", ARRIVED,
      "'%s' conflicts with the column 'arrived' of the trace, as it needs rows in the order of their times; "
      "remove 'arrived' from 'columns', or remove this"},

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cassandra/token.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
 #include "workload/workload.h"
@@ -34,6 +35,7 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->placement = (struct sim_placement){0};
     lane->book.count = lane->book.recent = 0;
     lane->partition_count = 0;
+    lane->runs.count = 0;
     lane->regime = 0;
     lane->is_unordered = false;
     lane->ended_count = 0;
@@ -725,6 +727,28 @@ static void watch_closed(const struct lab_lane *lane, struct lab_entry *partitio
     }
 }
 
+/* Notes, for reads of ranges, that the last row is in this bucket. */
+static bool note_run(struct lab_lane *lane, int64_t bucket)
+{
+    struct lab_runs_of_rows *runs = &lane->runs;
+    const struct lab_horizon *horizon = lane->horizon;
+    if (runs->count == 0 || runs->items[runs->count - 1].bucket != bucket) {
+        size_t gone = 0;
+        while (runs->count == runs->capacity && gone < runs->count &&
+               runs->items[gone].end_row <= horizon->end_row - (horizon->end - horizon->begin))
+            gone++;
+        if (gone > runs->count / 2) {
+            runs->count -= gone;
+            memmove(runs->items, runs->items + gone, runs->count * sizeof *runs->items);
+        }
+        if (!sim_grow(&runs->items, &runs->capacity, runs->count + 1, sizeof *runs->items))
+            return false;
+        runs->items[runs->count++].bucket = bucket;
+    }
+    runs->items[runs->count - 1].end_row = lane->placement.rows;
+    return true;
+}
+
 static void rows_by_era(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const int64_t *own_ns = own_times(batch);
@@ -752,6 +776,11 @@ static void rows_by_era(struct lab_lane *lane, const struct lab_batch *batch, si
         if (batch->own_ns != NULL)
             watch_closed(lane, partition, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
+        if (lane->settings->scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0 &&
+            !note_run(lane, route.bucket)) {
+            lane->tally->out_of_memory = true;
+            return;
+        }
         struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_payload(batch, end - 1)};
         struct bk_effect effect;
@@ -913,6 +942,7 @@ void lab_lane_clear(struct lab_lane *lane)
         free(lane->ended[i].disk);
     free(lane->book.items);
     free(lane->empties);
+    free(lane->runs.items);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         free(lane->counted[kind].rows);
     if (lane->expected != NULL)

@@ -105,7 +105,8 @@ struct lab_expected {
     size_t begin, end, capacity;
 };
 
-/* BK_KIND_HASH: the rows of the last read of a kind that not all rows of a partition are for. */
+/* The rows of the last read of a kind that not all rows of a partition are for: with BK_KIND_HASH, and where
+ * the settings change. */
 struct lab_counted {
     uint64_t *rows; /* per item of the book */
     size_t items;
@@ -117,6 +118,17 @@ struct lab_counted {
 struct lab_alike {
     struct cass_partition size;
     uint64_t count;
+};
+
+/* Where the settings change: the buckets of the rows that a read of a range may still reach, in order of the
+ * rows. */
+struct lab_run_of_rows {
+    int64_t bucket;
+    uint64_t end_row; /* number of its last row + 1; it begins where the run before it ends */
+};
+struct lab_runs_of_rows {
+    struct lab_run_of_rows *items;
+    size_t count, capacity;
 };
 
 #define LAB_FINISHED_AT_ONCE 32u
@@ -137,6 +149,7 @@ struct lab_lane {
     uint64_t partition_count; /* all of the key, including those no longer in the book */
     /* For a strategy whose settings change. */
     struct bk_history_state history;
+    struct lab_runs_of_rows runs;
     uint32_t regime;
     bool is_unordered;          /* rows do not come in the order of their times */
     struct bk_placement window; /* BK_KIND_TIME: the last one that was asked for */

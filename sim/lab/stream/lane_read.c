@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "lab/scenario.h"
 #include "lane.h"
 #include "workload/workload.h"
@@ -398,18 +399,6 @@ bool lab_read_ask(struct lab_lane *lane, const struct lab_read_event *event, str
     return ok;
 }
 
-static void read_times(struct lab_lane *lane, const struct lab_read_event *event, uint64_t times)
-{
-    struct lab_read_done done;
-    if (!lab_read_ask(lane, event, &done)) {
-        lane->tally->out_of_memory = true;
-        return;
-    }
-    lab_read_count(&lane->tally->reads, &done, times);
-    if (lab_read_kind_count(lane->settings->scenario) > 1)
-        lab_read_count(&lane->tally->reads_of[event->kind], &done, times);
-}
-
 /* Returns whether a partition outside of [low, high], which was not queried, has a row with this number or a
  * later one. */
 static bool holds_newer(const struct lab_book *book, int64_t low, int64_t high, uint64_t number)
@@ -422,19 +411,68 @@ static bool holds_newer(const struct lab_book *book, int64_t low, int64_t high, 
     return false;
 }
 
-/* Makes a read where the settings change. */
-static void read_eras(struct lab_lane *lane, const struct lab_read_event *event)
+/* Where the settings change: counts the rows of a range in each partition of the book. */
+static bool count_runs(struct lab_lane *lane, uint64_t from, uint64_t until)
 {
-    const struct lab_read *read = &lane->settings->scenario->reads.kinds[LAB_READ_LATEST];
-    struct lab_read_done done = {.kind = LAB_READ_LATEST};
+    const struct lab_book *book = &lane->book;
+    const struct lab_run_of_rows *runs = lane->runs.items;
+    struct lab_counted *counted = &lane->counted[LAB_READ_RANGE];
+    if (!sim_grow(&counted->rows, &counted->items, book->count, sizeof *counted->rows))
+        return false;
+    for (size_t i = 0; i < book->count; i++)
+        counted->rows[i] = 0;
+    for (size_t i = lane->runs.count; i > 0 && runs[i - 1].end_row > from; i--) {
+        const uint64_t begin_row = i > 1 && runs[i - 2].end_row > from ? runs[i - 2].end_row : from,
+                       end_row = runs[i - 1].end_row < until ? runs[i - 1].end_row : until;
+        if (end_row > begin_row)
+            counted->rows[lab_book_up_to(book, runs[i - 1].bucket) - 1] += end_row - begin_row;
+    }
+    return true;
+}
+
+/* Queries the buckets of a step, and reports what it finds. */
+static void answer_eras(struct lab_lane *lane, enum lab_read_kind kind, const struct bk_read_step *step,
+                        struct bk_reader *reader, struct lab_read_done *done)
+{
+    const struct lab_book *book = &lane->book;
+    uint64_t rows = 0;
+    bool saw_older = false;
+    for (size_t i = lab_book_up_to(book, step->bucket_high);
+         i > 0 && book->items[book->begin + i - 1].bucket >= step->bucket_low; i--) {
+        const struct lab_entry *partition = &book->items[book->begin + i - 1];
+        const uint64_t held = kind == LAB_READ_RANGE ? lane->counted[kind].rows[i - 1] : partition->size.rows;
+        const bool is_older = kind == LAB_READ_RANGE && partition->first_ns < reader->from_ns;
+        rows += held;
+        done->scanned += (held < step->rows ? held : step->rows) + (is_older && reader->ends_at_older);
+        done->filled += held > 0;
+        saw_older = saw_older || is_older;
+    }
+    bk_read_found_range(reader, rows, saw_older);
+}
+
+/* Makes a read where the settings change. */
+static bool read_eras(struct lab_lane *lane, const struct lab_read_event *event, struct lab_read_done *done)
+{
     const struct lab_book *book = &lane->book;
     lab_lane_enter(lane, event->now_ns);
     const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
     struct bk_query query;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    lab_read_query(lane->settings->scenario, lane->settings->scenario_strategy, LAB_READ_LATEST,
-                   event->now_ns, event->birth_ns, &query);
+    lab_read_query(lane->settings->scenario, lane->settings->scenario_strategy, event->kind, event->now_ns,
+                   event->birth_ns, &query);
+    *done = (struct lab_read_done){.kind = event->kind, .due = event->key_rows};
+    if (event->kind == LAB_READ_LATEST && query.rows < event->key_rows)
+        done->due = query.rows;
+    if (event->kind == LAB_READ_RANGE) {
+        const uint64_t from = row_at(lane->horizon, query.from_ns),
+                       until = row_at(lane->horizon, query.until_ns);
+        done->due = until - from;
+        done->is_before =
+            lab_range_is_before(lane->settings->scenario, query.from_ns, lane->settings->start_ns);
+        if (!count_runs(lane, from, until))
+            return false;
+    }
     enum bk_status status = bk_history_read_begin(history, &lane->history, &query, &reader);
     assert(status == BK_OK);
     (void)status;
@@ -447,27 +485,31 @@ static void read_eras(struct lab_lane *lane, const struct lab_read_event *event)
             break;
         high = step.bucket_high > high ? step.bucket_high : high;
         low = step.bucket_low;
-        uint64_t rows = 0;
-        for (size_t i = lab_book_up_to(book, step.bucket_high);
-             i > 0 && book->items[book->begin + i - 1].bucket >= step.bucket_low; i--) {
-            uint64_t held = book->items[book->begin + i - 1].size.rows;
-            rows += held;
-            done.scanned += held < step.rows ? held : step.rows;
-            done.filled++;
-        }
-        bk_read_found(&reader.reader, rows);
+        answer_eras(lane, event->kind, &step, &reader.reader, done);
     }
-    done.rows = bk_history_rows_found(&reader);
-    done.due = event->key_rows < read->rows ? event->key_rows : read->rows;
-    done.partitions = bk_history_partitions_asked(&reader);
-    done.empties = done.partitions - done.filled;
-    done.order = reader.reader.order;
-    done.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
-    done.is_early = done.order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
-    /* If older lane->settings were forgotten, the read may find enough rows that are not the newest ones. */
-    if (done.rows >= done.due && lane->regime > 0 && !lane->is_unordered)
-        done.is_stale = holds_newer(book, low, high, event->key_rows - done.due);
-    lab_read_count(&lane->tally->reads, &done, 1);
+    done->rows = bk_history_rows_found(&reader);
+    done->partitions = bk_history_partitions_asked(&reader);
+    done->empties = done->partitions - done->filled;
+    done->order = reader.reader.order;
+    done->is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
+    done->is_early = done->order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
+    /* If older settings were forgotten, the read may find enough rows that are not the newest ones. */
+    if (event->kind == LAB_READ_LATEST && done->rows >= done->due && lane->regime > 0 && !lane->is_unordered)
+        done->is_stale = holds_newer(book, low, high, event->key_rows - done->due);
+    return true;
+}
+
+static void read_times(struct lab_lane *lane, const struct lab_read_event *event, uint64_t times)
+{
+    struct lab_read_done done;
+    const bool changes = lane->settings->regimes != NULL;
+    if (!(changes ? read_eras(lane, event, &done) : lab_read_ask(lane, event, &done))) {
+        lane->tally->out_of_memory = true;
+        return;
+    }
+    lab_read_count(&lane->tally->reads, &done, times);
+    if (lab_read_kind_count(lane->settings->scenario) > 1)
+        lab_read_count(&lane->tally->reads_of[event->kind], &done, times);
 }
 
 void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, const int64_t *times_ns,
@@ -489,10 +531,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, c
             while (end < count && times_ns[end] < until_ns)
                 end++;
         }
-        if (lane->settings->regimes != NULL)
-            read_eras(lane, &event);
-        else
-            read_times(lane, &event, end - i);
+        read_times(lane, &event, end - i);
     }
 }
 

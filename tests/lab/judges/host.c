@@ -237,7 +237,8 @@ void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, 
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     if (SIM_UNLIKELY(ledger->arrived == 1 || time_ns < judge_of(run)->born_ns[key]))
         judge_of(run)->born_ns[key] = time_ns;
-    judge_choice(run, key, agent, draw_of(run, key, number));
+    if (run->scenario->agents.queue == 0) /* otherwise it was chosen before the row waited */
+        judge_choice(run, key, agent, draw_of(run, key, number));
     int64_t clock_ns = agent == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, agent);
     if (arrival->time_ns != sim_queue_now(&run->queue) ||
         (agent != UINT32_MAX && !is_clock_right(run, agent, clock_ns)))

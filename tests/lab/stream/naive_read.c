@@ -143,39 +143,60 @@ static void add_read(struct naive_result *result, struct naive_read read)
     result->reads[result->read_count++] = read;
 }
 
-/* The core's reader over the eras, one step at a time. */
-static void read_history(const struct naive_sight *sight, struct naive_result *result)
+/* Whether the range began before the stream. */
+static bool is_before(const struct naive_sight *sight, enum lab_read_kind kind)
 {
-    const struct lab_read *latest = &sight->scenario->reads.kinds[LAB_READ_LATEST];
-    struct bk_query query = {.kind = BK_QUERY_LATEST,
-                             .rows = latest->rows,
+    const struct lab_read *range = &sight->scenario->reads.kinds[LAB_READ_RANGE];
+    return kind == LAB_READ_RANGE && sight->now_ns - sight->start_ns - range->age_ns < range->span_ns;
+}
+
+/* The core's reader over the eras, one step at a time. */
+static void read_history(const struct naive_sight *sight, enum lab_read_kind kind,
+                         struct naive_result *result)
+{
+    static const enum bk_query_kind kinds[] = {BK_QUERY_LATEST, BK_QUERY_RANGE, BK_QUERY_ALL};
+    const struct question question = question_of(sight, kind);
+    struct bk_query query = {.kind = kinds[kind],
+                             .rows = question.wanted,
+                             .from_ns = question.from_ns,
+                             .until_ns = question.until_ns,
                              .now_ns = sight->now_ns,
                              .birth_ns = sight->birth_ns,
                              .partitions_max = sight->scenario->reads.limit};
-    query.plan = plan_of(sight, LAB_READ_LATEST, &query.at_once);
+    query.plan = plan_of(sight, kind, &query.at_once);
     if (sight->named->settings.strategy.kind == BK_KIND_HASH &&
         (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
         query.plan = BK_PLAN_DEFAULT;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    struct naive_read read = {.kind = LAB_READ_LATEST};
+    struct naive_read read = {.kind = kind, .is_before = is_before(sight, kind)};
     if (bk_history_read_begin(sight->history, sight->history_state, &query, &reader) != BK_OK)
         abort();
-    uint64_t due = sight->count < latest->rows ? sight->count : latest->rows, filled = 0;
+    uint64_t due = 0, filled = 0;
+    for (size_t i = 0; i < sight->count; i++)
+        due += sight->rows[i].time_ns >= question.from_ns && sight->rows[i].time_ns < question.until_ns;
+    due = due < question.wanted ? due : question.wanted;
     bool *is_asked = naive_must(calloc(sight->count + 1, sizeof *is_asked));
     while (bk_history_read_next(sight->history, &reader, &step)) {
         uint64_t in_step = 0;
+        bool saw_older = false;
         for (int64_t bucket = step.bucket_high; bucket >= step.bucket_low; bucket--) {
-            uint64_t rows = 0;
+            uint64_t rows = 0, older = 0;
             for (size_t i = 0; i < sight->count; i++) {
-                rows += sight->buckets[i] == bucket;
-                is_asked[i] = is_asked[i] || sight->buckets[i] == bucket;
+                if (sight->buckets[i] != bucket)
+                    continue;
+                older += sight->rows[i].time_ns < question.from_ns;
+                rows +=
+                    sight->rows[i].time_ns >= question.from_ns && sight->rows[i].time_ns < question.until_ns;
+                is_asked[i] = true;
             }
             filled += rows > 0;
             read.scanned += rows < step.rows ? rows : step.rows;
+            read.scanned += question.walks_to_older && older > 0;
+            saw_older = saw_older || older > 0;
             in_step += rows;
         }
-        bk_read_found(&reader.reader, in_step);
+        bk_read_found_range(&reader.reader, in_step, saw_older);
     }
     read.partitions = bk_history_partitions_asked(&reader);
     read.empties = read.partitions - filled;
@@ -185,7 +206,8 @@ static void read_history(const struct naive_sight *sight, struct naive_result *r
         reader.reader.order == BK_ORDER_NONE && (filled > 1 || reader.reader.next >= reader.reader.floor);
     /* Enough rows, but not the newest: one of these is in a bucket that forgotten settings made. */
     bool is_ordered = !wl_has_own_times(&sight->scenario->workload);
-    for (size_t i = sight->count - due; !read.is_incomplete && sight->regime > 0 && i < sight->count; i++)
+    for (size_t i = sight->count - due;
+         kind == LAB_READ_LATEST && !read.is_incomplete && sight->regime > 0 && i < sight->count; i++)
         read.is_out_of_order = read.is_out_of_order || (is_ordered && !is_asked[i]);
     free(is_asked);
     add_read(result, read);
@@ -194,15 +216,12 @@ static void read_history(const struct naive_sight *sight, struct naive_result *r
 void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, struct naive_result *result)
 {
     if (sight->history != NULL) {
-        read_history(sight, result);
+        read_history(sight, kind, result);
         return;
     }
     const struct bk_strategy *strategy = &sight->named->settings.strategy;
     struct question question = question_of(sight, kind);
-    const struct lab_read *range = &sight->scenario->reads.kinds[LAB_READ_RANGE];
-    struct naive_read read = {.kind = kind,
-                              .is_before = kind == LAB_READ_RANGE &&
-                                           sight->now_ns - sight->start_ns - range->age_ns < range->span_ns};
+    struct naive_read read = {.kind = kind, .is_before = is_before(sight, kind)};
     struct answers answers = answer(&question, sight);
     uint64_t found = 0, filled = 0, in_window = 0;
     int64_t shards = naive_shards(strategy);

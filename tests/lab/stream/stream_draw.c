@@ -247,9 +247,9 @@ static void say_reads(struct draw *draw, bool may_range)
 {
     begin_part(draw, PART_READS, 0);
     double days = (double)draw->duration_ns / (double)SIM_DAY;
-    bool is_latest = chance(draw, 70) || draw->has_then;
+    bool is_latest = chance(draw, 70);
     draw->has_range = may_range && chance(draw, 50);
-    draw->has_all = !draw->has_then && (chance(draw, 40) || (!is_latest && !draw->has_range));
+    draw->has_all = chance(draw, 40) || (!is_latest && !draw->has_range);
     say(draw, "reads:\n");
     if (is_latest) {
         say(draw, "  latest: {rows: %" PRIu64 ", rate: %.6f/d", spread(draw, 1, 150),
@@ -548,7 +548,7 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
     }
     bool has_own_times = draw.reach_ns > draw.duration_ns;
     if (draw.has_reads)
-        say_reads(&draw, !has_own_times && !draw.has_then);
+        say_reads(&draw, !has_own_times);
     if (draw.has_table)
         say_table(&draw);
     say_end(&draw, strategies);

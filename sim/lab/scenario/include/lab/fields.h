@@ -195,6 +195,7 @@ enum lab_draw {
     LAB_DRAW_POINTS,
     LAB_DRAW_EACH,
     LAB_DRAW_MIXED,
+    LAB_DRAW_QUEUE,
     LAB_DRAW_FAULTS = 1000 /* from here on, a stream per kind of fault */
 };
 

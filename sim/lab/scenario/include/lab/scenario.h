@@ -126,9 +126,11 @@ struct lab_agents {
     bool by_key; /* all rows and reads of a key go to the same agent while it is up; default: to any agent */
     uint32_t operations; /* operations under way at once per agent; 0, the default: as many as fit into
                             memory, at most 4096 */
-    int64_t restart_ns;  /* a crashed agent restarts after this; default 5s */
-    double twin_share;   /* share of the agent's steps after which its twin is saved and loaded; default 0:
-                            there is no twin */
+    uint32_t
+        queue; /* rows of one key that may wait in an agent for the row before; 0, the default: none waits */
+    int64_t restart_ns; /* a crashed agent restarts after this; default 5s */
+    double twin_share;  /* share of the agent's steps after which its twin is saved and loaded; default 0:
+                           there is no twin */
 };
 
 enum lab_fault_kind {
