@@ -103,7 +103,8 @@ static const char *const runs[] = {
     "strategies: [{count: {rows: 20, counter: external}}, unbucketed: {}]\n",
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
         READS ALL_PROTOCOLS,
-    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%, queue: 5}\n" ALL_PROTOCOLS,
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%, queue: "
+    "5}\n" ALL_PROTOCOLS,
     ("duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
      "lwt}}]\n"),
 };
