@@ -48,7 +48,17 @@ static bool is_write_level(enum cass_consistency level)
     return (unsigned)level < CASS_CONSISTENCY_COUNT && !is_serial(level);
 }
 
-static bool is_valid(const struct cass_statement *statement)
+/* A span without times reads and deletes nothing, so no replica is asked, whatever the level. */
+static bool is_empty_span(const struct cass_cluster *cluster, const struct cass_operation *operation)
+{
+    const struct cass_statement *statement = &operation->statement;
+    if (statement->kind == CASS_DELETE_RANGE)
+        return row_at(cluster, operation->body)->time_ns > row_at(cluster, operation->body)->order;
+    return statement->kind == CASS_READ_ROWS && statement->has_span &&
+           statement->from_ns >= statement->until_ns;
+}
+
+static bool is_valid(const struct cass_statement *statement, bool is_empty)
 {
     const enum cass_consistency level = statement->consistency;
     const bool is_dated = statement->timestamp_us != NO_TIME;
@@ -57,7 +67,7 @@ static bool is_valid(const struct cass_statement *statement)
     case CASS_COUNT_ROWS:
     case CASS_READ_COUNTER:
     case CASS_READ_NAMED:
-        return level != CASS_ANY && !is_serial(level);
+        return level != CASS_ANY && (is_empty || !is_serial(level));
     case CASS_READ_COLUMNS:
         return level != CASS_ANY;
     case CASS_CAS_COLUMNS:
@@ -66,6 +76,9 @@ static bool is_valid(const struct cass_statement *statement)
     case CASS_DELETE_COUNTER:
         return is_write_level(level) && level != CASS_ANY && !is_dated &&
                (statement->kind == CASS_DELETE_COUNTER || statement->ttl_ns == 0);
+    case CASS_WRITE_NAMED:
+    case CASS_DELETE_NAMED: /* Cassandra does not check the level of a batch, and takes SERIAL as QUORUM */
+        return is_write_level(level) || statement->named_count + (statement->set_mask != 0) > 1;
     default:
         return is_write_level(level);
     }
@@ -350,9 +363,13 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     operation->started_ns = now_ns(cluster);
     operation->level = statement->consistency;
     cluster->nodes[node].stats.coordinated++;
-    if (!is_valid(statement)) {
+    bool is_empty = is_empty_span(cluster, operation);
+    bool is_allowed = is_valid(statement, is_empty);
+    if (!is_allowed || is_empty) {
         operation->stage = STAGE_WRITE;
-        cass_operation_refuse(cluster, index, CASS_INVALID);
+        if (statement->kind == CASS_READ_ROWS)
+            operation->reply.bucket = statement->bucket;
+        cass_operation_refuse(cluster, index, is_allowed ? CASS_OK : CASS_INVALID);
         return;
     }
     switch (statement->kind) {

@@ -225,14 +225,14 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
     reply->found = seen > 0;
 }
 
-static void finish_cells(struct cass_cluster *cluster, uint32_t index)
+void cass_reply_gathered(const struct cass_cluster *cluster, struct cass_operation *operation)
 {
-    struct cass_operation *operation = operation_at(cluster, index);
     struct cass_reply *reply = &operation->reply;
     const struct image *image = &body_at(cluster, operation->gathered)->image;
     reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
-    reply->found = cass_image_is_found(image, now_ns(cluster), reply->columns_mask) ||
-                   cass_named_is_found(cluster, body_at(cluster, operation->gathered)->named);
+    uint32_t named = body_at(cluster, operation->gathered)->named;
+    reply->found = named == CASS_NONE ? cass_image_is_found(image, now_ns(cluster), reply->columns_mask)
+                                      : reply->columns_mask != 0 || cass_named_is_found(cluster, named);
 }
 
 static void finish_counter(struct cass_cluster *cluster, uint32_t index)
@@ -257,7 +257,7 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
         finish_counter(cluster, index);
         break;
     default:
-        finish_cells(cluster, index);
+        cass_reply_gathered(cluster, operation);
         if (operation->ballot.micros != 0) { /* of an LWT or a SERIAL read */
             cass_cas_read_done(cluster, index);
             return;

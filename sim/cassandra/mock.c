@@ -76,7 +76,8 @@ static bool begins_alone(const struct cass_cluster *cluster, const struct cass_o
                          uint32_t place)
 {
     const struct node *node = &cluster->nodes[place];
-    return (operation->is_carrying_row || operation->statement.kind == CASS_READ_COLUMNS) &&
+    const enum cass_statement_kind kind = operation->statement.kind;
+    return ((operation->is_carrying_row && kind != CASS_DELETE_RANGE) || kind == CASS_READ_COLUMNS) &&
            (LEVELS >> operation->statement.consistency & 1) != 0 && !node->is_down &&
            now_ns(cluster) >= node->paused_until_ns && replicas_at(cluster, operation->position)[0] == place;
 }

@@ -187,6 +187,8 @@ void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t index)
     answer->accepted = state->accepted;
     answer->committed = state->committed;
     answer->image = *image_at(cluster, message->entity, message->replica);
+    if (cluster->config.paxos == CASS_PAXOS_V2)
+        answer->named = cass_named_copy(cluster, message->entity, message->replica);
     cass_message_answer(cluster, index, MESSAGE_ANSWER, answer_index);
 }
 
@@ -265,6 +267,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
 static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
+    cass_named_gather(cluster, operation->gathered, operation->acked);
     struct body *gathered = body_at(cluster, operation->gathered);
     gathered->image = cass_image_none;
     for (uint32_t set = operation->acked; set != 0; set &= set - 1)
@@ -273,12 +276,11 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
     for (uint32_t set = operation->acked; set != 0; set &= set - 1) {
         const struct body *answer = body_at(cluster, gathered->answers[first_bit(set)]);
         bool is_pending = cass_ballot_after(&answer->accepted.ballot, &answer->committed.ballot);
-        operation->has_mismatch =
-            operation->has_mismatch || is_pending || !cass_image_equal(&answer->image, &gathered->image);
+        operation->has_mismatch = operation->has_mismatch || is_pending ||
+                                  !cass_image_equal(&answer->image, &gathered->image) ||
+                                  !cass_named_equal(cluster, answer->named, gathered->named);
     }
-    struct cass_reply *reply = &operation->reply;
-    reply->columns_mask = cass_image_live(&gathered->image, now_ns(cluster), reply->columns);
-    reply->found = cass_image_is_found(&gathered->image, now_ns(cluster), reply->columns_mask);
+    cass_reply_gathered(cluster, operation);
     if (!is_read(operation)) {
         cass_cas_read_done(cluster, index);
     } else if (operation->has_mismatch) {
@@ -545,12 +547,14 @@ static bool column_holds(const struct cass_statement *statement, const struct ca
     return is_equal != is_not;
 }
 
-static bool condition_holds(const struct cass_operation *operation)
+static bool condition_holds(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     const struct cass_reply *reply = &operation->reply;
+    /* Static columns exist by their values, whatever rows their partition has. */
+    bool is_static = register_at(cluster, operation->entity)->named != CASS_NONE;
     if (statement->if_absent || statement->if_exists)
-        return reply->found == statement->if_exists;
+        return (is_static ? reply->columns_mask != 0 : reply->found) == statement->if_exists;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
         if (statement->if_mask >> i & 1 && !column_holds(statement, reply, i))
             return false;
@@ -566,7 +570,7 @@ void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
         give_up(cluster, index, CASS_OK);
         return;
     }
-    operation->is_condition_failed = !condition_holds(operation);
+    operation->is_condition_failed = !condition_holds(cluster, operation);
     if (operation->is_condition_failed) {
         if (cluster->config.paxos == CASS_PAXOS_V2 && !operation->has_mismatch)
             finish_not_applied(cluster, index);

@@ -111,7 +111,12 @@ static void cass_count_shard(struct cass_cluster *cluster, uint32_t message_inde
     }
     uint32_t leader = operation->leader;
     struct shard *own = shard_at(cluster, operation->entity, leader, leader);
-    own->clock = at_least(own->clock + 1, cass_node_clock_us(cluster, node));
+    int64_t clock_us = cass_node_clock_us(cluster, node);
+    int64_t deleted_us = shard_at(cluster, operation->entity, leader, cluster->factor)->clock;
+    /* Timestamps rise within a millisecond, so what is added in the millisecond of a deletion is newer. */
+    if (deleted_us / 1000 == clock_us / 1000)
+        clock_us = deleted_us + 1;
+    own->clock = at_least(own->clock + 1, clock_us);
     own->count = cass_count_sum(own->count, operation->statement.delta);
     if (cluster->observer.counter_added != NULL)
         cluster->observer.counter_added(cluster->observer.context, operation->statement.key,

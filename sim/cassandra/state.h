@@ -262,7 +262,7 @@ struct clustering_chunk {
 /* A range tombstone that all replicas have: times from from_ns to until_ns, both included. */
 struct range {
     uint32_t next;
-    int64_t from_ns, until_ns, deleted_us;
+    int64_t from_ns, until_ns, deleted_us, deleted_s; /* deleted_s: the second of the request */
 };
 
 struct partition {
@@ -302,7 +302,7 @@ struct row {
     uint64_t row_id;
     uint64_t bytes;
     int64_t time_ns, order;
-    int64_t expires_s;    /* NEVER: does not expire */
+    int64_t expires_s;    /* NEVER: does not expire; of a delete, the second of the request */
     int64_t timestamp_us; /* timestamp of the write or the delete */
 };
 
@@ -699,6 +699,7 @@ struct scan {
     uint64_t rows, tombstones;
     bool saw_older;         /* there is a live row before the time span */
     struct clustering last; /* the newest row, if there is one */
+    int64_t end_ns;         /* with ranges: the time of the row at which the limit ended the scan */
 };
 /* Computes what a statement finds if these replicas answer. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
@@ -847,6 +848,8 @@ enum message_kind cass_write_kind(const struct cass_operation *operation);
 
 void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
 void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+/* The reply of a read of columns: what its answers are together. */
+void cass_reply_gathered(const struct cass_cluster *cluster, struct cass_operation *operation);
 /* Releases the answers that a read has collected. */
 void cass_read_let_go(struct cass_cluster *cluster, uint32_t operation);
 

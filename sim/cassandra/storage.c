@@ -318,18 +318,16 @@ void cass_named_apply(struct cass_cluster *cluster, uint32_t entity, uint32_t re
 
 void cass_named_gather(struct cass_cluster *cluster, uint32_t gathered, uint32_t set)
 {
-    if (body_at(cluster, body_at(cluster, gathered)->answers[first_bit(set)])->named == CASS_NONE)
-        return;
-    if (body_at(cluster, gathered)->named == CASS_NONE) {
-        uint32_t index = fresh(cluster);
-        body_at(cluster, gathered)->named = index;
-    }
-    const struct body *body = body_at(cluster, gathered);
-    clear(cluster, named_at(cluster, body->named));
+    struct body *body = body_at(cluster, gathered);
+    if (body->named != CASS_NONE)
+        clear(cluster, named_at(cluster, body->named));
     for (; set != 0; set &= set - 1) {
-        const struct body *answer = body_at(cluster, body->answers[first_bit(set)]);
-        merge_cells(named_at(cluster, body->named), named_at(cluster, answer->named),
-                    cluster->config.named_columns);
+        uint32_t named = body_at(cluster, body->answers[first_bit(set)])->named;
+        if (named == CASS_NONE)
+            continue;
+        if (body->named == CASS_NONE)
+            body->named = fresh(cluster);
+        merge_cells(named_at(cluster, body->named), named_at(cluster, named), cluster->config.named_columns);
     }
 }
 

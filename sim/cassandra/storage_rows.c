@@ -117,7 +117,9 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
     uint32_t index = cass_pool_take(&cluster->rows);
     struct partition *partition = partition_at(cluster, partition_index);
     int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster), expires_s = NEVER;
-    if (SIM_UNLIKELY(ttl_ns > 0))
+    if (SIM_UNLIKELY(flags & ROW_DELETE))
+        expires_s = now / SIM_SECOND;
+    else if (SIM_UNLIKELY(ttl_ns > 0))
         expires_s = now / SIM_SECOND + (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *row_at(cluster, index) = (struct row){
         .next = partition->unresolved,
@@ -381,7 +383,8 @@ static void range_add(struct cass_cluster *cluster, const struct row *row)
     *range_at(cluster, fresh) = (struct range){.next = partition->ranges,
                                                .from_ns = row->time_ns,
                                                .until_ns = row->order,
-                                               .deleted_us = row->timestamp_us};
+                                               .deleted_us = row->timestamp_us,
+                                               .deleted_s = row->expires_s};
     partition->ranges = fresh;
 }
 
@@ -457,48 +460,104 @@ static void fill_lifetimes(const struct walk *walk, const struct clustering_chun
         add_records(walk, chunk, items);
 }
 
-/* Returns the latest deletion of a range that contains the time; NO_TIME if there is none. */
-static int64_t range_deleted_us(const struct walk *walk, int64_t time_ns)
+/* Goes through the range tombstones that the reader's replicas have. */
+struct ranges {
+    uint32_t settled, open; /* the next one that all replicas have, and the next record */
+    struct range range;
+};
+
+static struct ranges ranges_of(const struct walk *walk)
 {
-    int64_t deleted_us = NO_TIME;
-    for (uint32_t at = walk->partition->ranges; at != CASS_NONE; at = range_at(walk->cluster, at)->next) {
-        const struct range *range = range_at(walk->cluster, at);
-        if (range->from_ns <= time_ns && time_ns <= range->until_ns)
-            deleted_us = at_least(deleted_us, range->deleted_us);
+    return (struct ranges){.settled = walk->partition->ranges, .open = walk->partition->unresolved};
+}
+
+static const struct range *next_range(const struct walk *walk, struct ranges *ranges)
+{
+    if (ranges->settled != CASS_NONE) {
+        const struct range *range = range_at(walk->cluster, ranges->settled);
+        ranges->settled = range->next;
+        return range;
     }
-    for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
-        const struct row *row = row_at(walk->cluster, at);
-        if (row->flags & ROW_RANGE && is_seen(walk, row) && row->time_ns <= time_ns && time_ns <= row->order)
-            deleted_us = at_least(deleted_us, row->timestamp_us);
+    while (ranges->open != CASS_NONE) {
+        const struct row *row = row_at(walk->cluster, ranges->open);
+        ranges->open = row->next;
+        ranges->range = (struct range){.from_ns = row->time_ns,
+                                       .until_ns = row->order,
+                                       .deleted_us = row->timestamp_us,
+                                       .deleted_s = row->expires_s};
+        if (row->flags & ROW_RANGE && is_seen(walk, row))
+            return &ranges->range;
     }
-    return deleted_us;
+    return NULL;
+}
+
+static bool is_whole(const struct range *range)
+{
+    return range->from_ns == INT64_MIN && range->until_ns == INT64_MAX;
+}
+
+/* What deletes the rows of a time: the newest range, of equally new ones the earliest, and the newest
+ * deletion of the partition, which hides older ranges. NO_TIME: nothing. */
+struct dropped {
+    int64_t range_us, range_s, whole_us;
+};
+
+static struct dropped dropped_at(const struct walk *walk, int64_t time_ns)
+{
+    struct dropped dropped = {NO_TIME, NEVER, NO_TIME};
+    const struct range *range;
+    for (struct ranges ranges = ranges_of(walk); (range = next_range(walk, &ranges)) != NULL;) {
+        if (is_whole(range)) {
+            dropped.whole_us = at_least(dropped.whole_us, range->deleted_us);
+        } else if (range->from_ns <= time_ns && time_ns <= range->until_ns &&
+                   (range->deleted_us > dropped.range_us ||
+                    (range->deleted_us == dropped.range_us && range->deleted_s < dropped.range_s))) {
+            dropped.range_us = range->deleted_us;
+            dropped.range_s = range->deleted_s;
+        }
+    }
+    if (dropped.range_us <= dropped.whole_us)
+        dropped.range_us = NO_TIME;
+    return dropped;
 }
 
 static enum fate fate_of(const struct walk *walk, const struct lifetime *lifetime, int64_t time_ns)
 {
-    /* The deletion of a range also supersedes the row's own deletion unless that is newer. */
-    int64_t dropped_us = walk->has_ranges ? range_deleted_us(walk, time_ns) : NO_TIME;
+    /* The deletion of a range also supersedes the row's own deletion unless that is as new. */
+    struct dropped dropped = {.range_us = NO_TIME, .whole_us = NO_TIME};
+    if (walk->has_ranges)
+        dropped = dropped_at(walk, time_ns);
+    int64_t dropped_us = at_least(dropped.range_us, dropped.whole_us);
     if (lifetime->written_us > at_least(dropped_us, lifetime->deleted_us))
         return lifetime->expires_s > walk->now_s ? FATE_LIVE : FATE_EXPIRED;
-    return lifetime->deleted_us > dropped_us ? FATE_DELETED : FATE_ABSENT;
+    return lifetime->deleted_us != NO_TIME && lifetime->deleted_us >= dropped_us ? FATE_DELETED : FATE_ABSENT;
 }
 
-/* Counts both markers of each range tombstone that overlaps the scanned range. The deletion of a whole
- * partition has no markers. */
-static uint64_t range_markers(const struct walk *walk, int64_t from_ns, int64_t until_ns)
+/* Counts the markers of range tombstones from until_ns down to end_ns: as in RangeTombstoneList, there is one
+ * wherever another deletion begins to be the newest. A scan that is cut ends at the first row of the time
+ * end_ns, others close the range that is open at the end. The deletion of a whole partition has no marker. */
+static uint64_t range_markers(const struct walk *walk, int64_t until_ns, int64_t end_ns, bool is_cut)
 {
-    uint64_t markers = 0;
-    for (uint32_t at = walk->partition->ranges; at != CASS_NONE; at = range_at(walk->cluster, at)->next) {
-        const struct range *range = range_at(walk->cluster, at);
-        bool is_all = range->from_ns == INT64_MIN && range->until_ns == INT64_MAX;
-        markers += !is_all && range->from_ns < until_ns && range->until_ns >= from_ns ? 2 : 0;
+    struct dropped open = dropped_at(walk, until_ns - 1);
+    uint64_t markers = open.range_us != NO_TIME;
+    for (int64_t at_ns = until_ns; at_ns > end_ns;) {
+        int64_t next_ns = end_ns;
+        const struct range *range;
+        for (struct ranges ranges = ranges_of(walk); (range = next_range(walk, &ranges)) != NULL;) {
+            if (!is_whole(range) && range->until_ns < at_ns - 1)
+                next_ns = at_least(next_ns, range->until_ns + 1);
+            if (!is_whole(range) && range->from_ns < at_ns)
+                next_ns = at_least(next_ns, range->from_ns);
+        }
+        if (next_ns > end_ns) {
+            struct dropped below = dropped_at(walk, next_ns - 1);
+            markers += below.range_us != open.range_us ||
+                       (below.range_us != NO_TIME && below.range_s != open.range_s);
+            open = below;
+        }
+        at_ns = next_ns;
     }
-    for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
-        const struct row *row = row_at(walk->cluster, at);
-        bool is_range = row->flags & ROW_RANGE && !(row->flags & ROW_ALL) && is_seen(walk, row);
-        markers += is_range && row->time_ns < until_ns && row->order >= from_ns ? 2 : 0;
-    }
-    return markers;
+    return markers + (!is_cut && open.range_us != NO_TIME);
 }
 
 /* The bounds of a scan: places after `low`, if has_low, and with times before until_ns. A read of a time span
@@ -562,8 +621,10 @@ static bool scan_chunk(const struct walk *walk, const struct clustering_chunk *c
             continue;
         if (out->rows == 0)
             out->last = *place;
-        if (++out->rows == bounds->limit)
+        if (++out->rows == bounds->limit) {
+            out->end_ns = place->time_ns;
             return false;
+        }
     }
     return true;
 }
@@ -578,14 +639,15 @@ void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
                               .has_ranges = partition_at(cluster, partition)->ranges != CASS_NONE ||
                                             partition_at(cluster, partition)->open_ranges > 0};
     const struct bounds bounds = bounds_of(statement);
-    int64_t oldest_ns = bounds.has_low ? bounds.low.time_ns : INT64_MIN;
+    int64_t end_ns = bounds.has_low ? bounds.low.time_ns + bounds.goes_below : INT64_MIN;
     *out = (struct scan){0};
     for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
         if (!scan_chunk(&walk, chunk_at(cluster, at), &bounds, out))
             break;
     }
+    bool is_cut = out->rows == bounds.limit;
     if (walk.has_ranges)
-        out->tombstones += range_markers(&walk, oldest_ns, bounds.until_ns);
+        out->tombstones += range_markers(&walk, bounds.until_ns, is_cut ? out->end_ns : end_ns, is_cut);
 }
 
 /* --- The rows of replicas. */

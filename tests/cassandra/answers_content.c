@@ -54,7 +54,7 @@ static char fate_at(const struct answers *model, const struct cass_statement *re
     }
     if (written_us != NO_TIME && written_us > deleted_us && written_us > dropped_us)
         return expires_s > answers_now_s(model) ? 'r' : 'x';
-    return deleted_us > dropped_us ? 'd' : ' ';
+    return deleted_us != NO_TIME && deleted_us >= dropped_us ? 'd' : ' ';
 }
 
 static int by_place(const void *left, const void *right)
@@ -82,18 +82,69 @@ static size_t places_of(const struct answers *model, const struct cass_statement
     return kept;
 }
 
-static uint64_t markers_of(const struct answers *model, const struct cass_statement *read, uint32_t replicas,
-                           int64_t from_ns, int64_t until_ns)
+static bool is_ranged(const struct answers *model, const struct cass_statement *read, uint32_t replicas,
+                      uint64_t tag)
 {
-    uint64_t markers = 0;
+    const struct known_write *write = &model->writes[tag];
+    enum cass_statement_kind kind = model->statements[tag].kind;
+    return write->is_row && (write->held & replicas) != 0 && answers_is_of(&model->statements[tag], read) &&
+           (kind == CASS_DELETE_RANGE || kind == CASS_DELETE_PARTITION);
+}
+
+/* The tag of the range deletion that is in force at a time, and not hidden by one of the partition;
+ * UINT64_MAX: none. */
+static uint64_t range_at_time(const struct answers *model, const struct cass_statement *read,
+                              uint32_t replicas, int64_t time_ns)
+{
+    uint64_t newest = UINT64_MAX;
+    int64_t hidden_us = NO_TIME;
     for (uint64_t tag = 0; tag < model->h.tags; tag++) {
         const struct cass_statement *range = &model->statements[tag];
-        if (model->writes[tag].is_row && range->kind == CASS_DELETE_RANGE && answers_is_of(range, read) &&
-            (model->writes[tag].held & replicas) != 0 && range->from_ns < until_ns &&
-            range->until_ns > from_ns)
-            markers += 2;
+        const struct known_write *write = &model->writes[tag];
+        if (!is_ranged(model, read, replicas, tag))
+            continue;
+        if (range->kind == CASS_DELETE_PARTITION)
+            hidden_us = write->timestamp_us > hidden_us ? write->timestamp_us : hidden_us;
+        else if (range->from_ns <= time_ns && time_ns < range->until_ns &&
+                 (newest == UINT64_MAX || write->timestamp_us > model->writes[newest].timestamp_us))
+            newest = tag; /* of equally new ones the first */
     }
-    return markers;
+    return newest == UINT64_MAX || model->writes[newest].timestamp_us > hidden_us ? newest : UINT64_MAX;
+}
+
+static bool is_another(const struct answers *model, uint64_t a, uint64_t b)
+{
+    if (a == UINT64_MAX || b == UINT64_MAX)
+        return a != b;
+    return model->writes[a].timestamp_us != model->writes[b].timestamp_us ||
+           model->writes[a].sent_s != model->writes[b].sent_s;
+}
+
+/* A marker for each time at which another deletion begins to be in force, and where the read enters one or
+ * leaves one. */
+static uint64_t markers_of(const struct answers *model, const struct cass_statement *read, uint32_t replicas,
+                           int64_t until_ns, int64_t end_ns, bool is_cut)
+{
+    int64_t bounds[2 * TAGS];
+    size_t count = 0;
+    uint64_t markers = range_at_time(model, read, replicas, until_ns - 1) != UINT64_MAX;
+    for (uint64_t tag = 0; tag < 2 * model->h.tags; tag++) {
+        const struct cass_statement *range = &model->statements[tag / 2];
+        int64_t bound = tag % 2 == 0 ? range->from_ns : range->until_ns;
+        if (!is_ranged(model, read, replicas, tag / 2) || range->kind == CASS_DELETE_PARTITION ||
+            bound <= end_ns || bound >= until_ns)
+            continue;
+        size_t same = 0;
+        while (same < count && bounds[same] != bound)
+            same++;
+        bounds[same] = bound;
+        if (same < count)
+            continue;
+        count++;
+        markers += is_another(model, range_at_time(model, read, replicas, bound - 1),
+                              range_at_time(model, read, replicas, bound));
+    }
+    return markers + (!is_cut && range_at_time(model, read, replicas, end_ns) != UINT64_MAX);
 }
 
 /* The result of a read when the cluster keeps lifetimes. */
@@ -105,7 +156,7 @@ struct found answers_find_living(const struct answers *model, const struct cass_
     uint64_t limit = read->kind == CASS_READ_ROWS && read->limit > 0 ? read->limit : UINT64_MAX;
     bool is_count = read->kind == CASS_COUNT_ROWS;
     bool has_low = is_count ? read->has_after : read->has_span && read->from_ns != INT64_MIN;
-    int64_t until_ns = !is_count && read->has_span ? read->until_ns : INT64_MAX;
+    int64_t until_ns = !is_count && read->has_span ? read->until_ns : INT64_MAX, cut_ns = INT64_MIN;
     if (has_low)
         low = is_count ? (struct clustering){read->after_time_ns, read->after_order}
                        : (struct clustering){read->from_ns - 1, INT64_MAX};
@@ -128,9 +179,12 @@ struct found answers_find_living(const struct answers *model, const struct cass_
         found.tombstones += fate == 'd' ? 1 : fate == 'x' ? model->config.row_cells : 0;
         if (fate == 'r' && found.rows++ == 0)
             found.last = places[i];
+        cut_ns = places[i].time_ns;
     }
     answers_situations[CUT_AT_LIMIT].count += found.rows == limit;
-    uint64_t markers = markers_of(model, read, replicas, has_low ? low.time_ns : INT64_MIN, until_ns);
+    int64_t end_ns = !has_low ? INT64_MIN : is_count ? low.time_ns : read->from_ns;
+    uint64_t markers = markers_of(model, read, replicas, until_ns, found.rows == limit ? cut_ns : end_ns,
+                                  found.rows == limit);
     answers_situations[RANGE_SEEN].count += markers > 0;
     found.tombstones += markers;
     return found;

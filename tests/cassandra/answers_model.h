@@ -48,7 +48,7 @@ extern struct model_situation answers_situations[SITUATIONS];
 struct known_write {
     bool is_row; /* the statement is one of these four kinds */
     uint32_t held;
-    int64_t expires_s, timestamp_us;
+    int64_t expires_s, timestamp_us, sent_s;
     uint64_t deleted_by; /* the tag that deleted this row; 0: none */
 };
 
@@ -136,6 +136,8 @@ uint32_t answers_counted_at(const struct answers *model, uint32_t place, uint32_
 uint32_t answers_required_at(const struct answers *model, uint32_t counted, enum cass_consistency level);
 bool answers_is_enough(const struct answers *model, const struct known_operation *known, uint32_t set);
 bool answers_is_read(enum cass_statement_kind kind);
+/* Whether it reads or deletes a span without times. */
+bool answers_is_nothing(const struct cass_statement *statement);
 bool answers_is_allowed(const struct cass_statement *statement);
 /* answers_content.c: what the replicas hold, and what a read of some of them returns. */
 int64_t answers_now_s(const struct answers *model);

@@ -347,7 +347,8 @@ static void send(struct answers *model)
     struct known_write *write = &model->writes[tag];
     int64_t ttl_ns = statement.ttl_ns == 0 ? model->config.default_ttl_ns : statement.ttl_ns;
     model->statements[tag] = statement;
-    *write = (struct known_write){.is_row = is_row_kind(statement.kind), .expires_s = NEVER};
+    *write = (struct known_write){
+        .is_row = is_row_kind(statement.kind), .expires_s = NEVER, .sent_s = now / SIM_SECOND};
     if (ttl_ns > 0 && statement.kind == CASS_WRITE_ROW)
         write->expires_s = now / SIM_SECOND + ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
     write->timestamp_us = statement.timestamp_us != NO_TIME ? statement.timestamp_us : now / 1000;

@@ -338,6 +338,12 @@ void answers_begin_operation(struct answers *model, uint32_t index, uint32_t gen
         known->is_open = false;
         return;
     }
+    if (answers_is_nothing(statement)) {
+        model->told[known->tag].reply.bucket = statement->kind == CASS_READ_ROWS ? statement->bucket : 0;
+        answers_tell(model, known, CASS_OK);
+        known->is_open = false;
+        return;
+    }
     plan(model, known);
     if (answers_is_read(statement->kind))
         begin_read(model, index);

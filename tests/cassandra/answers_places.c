@@ -95,7 +95,7 @@ static uint32_t quorum(uint32_t replicas)
 
 bool answers_is_local(enum cass_consistency level)
 {
-    return level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM;
+    return level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL;
 }
 
 uint32_t answers_counted_at(const struct answers *model, uint32_t place, uint32_t position,
@@ -117,7 +117,9 @@ uint32_t answers_required_at(const struct answers *model, uint32_t counted, enum
     case CASS_ALL:
         return bit_count(counted);
     case CASS_QUORUM:
+    case CASS_SERIAL: /* of a batch */
     case CASS_LOCAL_QUORUM:
+    case CASS_LOCAL_SERIAL:
         return bit_count(counted) / 2 + 1;
     case CASS_EACH_QUORUM:
         for (uint32_t i = 0; i < model->config.datacenter_count; i++)
@@ -146,12 +148,21 @@ bool answers_is_read(enum cass_statement_kind kind)
            kind == CASS_READ_NAMED || kind == CASS_READ_COUNTER;
 }
 
+bool answers_is_nothing(const struct cass_statement *statement)
+{
+    return (statement->kind == CASS_DELETE_RANGE ||
+            (statement->kind == CASS_READ_ROWS && statement->has_span)) &&
+           statement->from_ns >= statement->until_ns;
+}
+
 bool answers_is_allowed(const struct cass_statement *statement)
 {
     enum cass_consistency level = statement->consistency;
     bool is_counter = statement->kind == CASS_ADD_COUNTER || statement->kind == CASS_DELETE_COUNTER;
     if (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL)
-        return false;
+        return answers_is_nothing(statement) ? statement->kind == CASS_READ_ROWS
+                                             : statement->named_count + (statement->set_mask != 0) > 1 &&
+                                                   !answers_is_read(statement->kind);
     if (level == CASS_ANY && (answers_is_read(statement->kind) || is_counter))
         return false;
     if (is_counter && statement->timestamp_us != NO_TIME)

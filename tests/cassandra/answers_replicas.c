@@ -67,6 +67,8 @@ static void count(struct answers *model, const struct message *message, uint32_t
     uint64_t key = counter_at(model->h.cluster, message->entity)->key;
     struct shard *own = &answers_copy_of(model, key, known->leader)->shards[known->leader];
     int64_t clock = answers_clock_us(model, node);
+    int64_t deleted = answers_copy_of(model, key, known->leader)->shards[model->h.cluster->factor].clock;
+    clock = deleted / 1000 == clock / 1000 ? deleted + 1 : clock;
     own->clock = clock > own->clock ? clock : own->clock + 1;
     own->count += known->delta;
     known->deadline_ns = sim_queue_now(&model->h.queue) + model->config.timeout_write_ns;

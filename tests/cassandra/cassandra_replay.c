@@ -142,6 +142,8 @@ static void result_text(const struct replay_operation *operation, const struct c
     default:
         snprintf(out, ANSWER_SIZE, "ok");
     }
+    if (operation->has_dead)
+        snprintf(out + strlen(out), ANSWER_SIZE - strlen(out), " dead=%" PRIu64, reply->tombstones);
 }
 
 /* In Cassandra each table has a separate key space. In the mock counters have one too, but registers and rows
@@ -150,8 +152,7 @@ static void result_text(const struct replay_operation *operation, const struct c
 static void place(struct replay *replay, const struct replay_operation *operation,
                   struct cass_statement *statement)
 {
-    bool is_named = operation->named_count > 0 || statement->kind == CASS_READ_NAMED;
-    statement->key = sim_mix64(statement->key ^ (is_named ? UINT64_C(0x9e3779b97f4a7c15) : 0));
+    statement->key = sim_mix64(statement->key ^ (operation->in_names ? UINT64_C(0x9e3779b97f4a7c15) : 0));
     statement->row_id = replay->statements++;
     if (statement->timestamp_us != INT64_MIN)
         statement->timestamp_us += replay->base_s * 1000000;
@@ -164,6 +165,7 @@ static uint32_t take_named(const struct replay *replay, const struct replay_oper
 {
     uint32_t left = operation->named_count - done;
     statement->named_count = left < CASS_NAMED_MAX ? left : CASS_NAMED_MAX;
+    statement->named_count -= left == CASS_NAMED_MAX + 1; /* one alone would not be a batch */
     for (uint32_t i = 0; i < statement->named_count; i++) {
         struct cass_named *named = &statement->named[i];
         *named = operation->named[done + i];

@@ -148,7 +148,7 @@ static int fate_of(int64_t time_ns, int64_t order, uint32_t replica)
     }
     if (written > deleted && written > dropped)
         return expires > sim_queue_now(&h.queue) / SIM_SECOND ? 0 : CELLS;
-    return deleted > dropped ? 1 : -1;
+    return deleted != INT64_MIN && deleted >= dropped ? 1 : -1;
 }
 
 #define TIMES  60

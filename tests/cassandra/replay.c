@@ -28,6 +28,7 @@ struct shape {
     bool sets, deletes; /* sets: columns with values; deletes: columns or names without values */
     const char *clause; /* the words before the conditions */
     bool is_insert, is_whole_row, if_absent, if_exists;
+    bool in_names; /* of table nam */
 };
 
 static const struct shape shapes[] = {
@@ -46,9 +47,30 @@ static const struct shape shapes[] = {
     {.name = "ADD", .kind = CASS_ADD_COUNTER, .words = {KEY, DELTA}},
     {.name = "CNT", .kind = CASS_READ_COUNTER, .words = {KEY}},
     {.name = "CDEL", .kind = CASS_DELETE_COUNTER, .words = {KEY}},
-    {.name = "NW", .kind = CASS_WRITE_NAMED, .words = {KEY}, .sets = true},
-    {.name = "ND", .kind = CASS_DELETE_NAMED, .words = {KEY}, .deletes = true},
-    {.name = "NG", .kind = CASS_READ_NAMED, .words = {KEY}},
+    {.name = "NW", .kind = CASS_WRITE_NAMED, .words = {KEY}, .sets = true, .in_names = true},
+    {.name = "ND", .kind = CASS_DELETE_NAMED, .words = {KEY}, .deletes = true, .in_names = true},
+    {.name = "NG", .kind = CASS_READ_NAMED, .words = {KEY}, .in_names = true},
+    {.name = "SUPD", .kind = CASS_WRITE_COLUMNS, .words = {KEY}, .sets = true, .in_names = true},
+    {.name = "SDEL", .kind = CASS_DELETE_COLUMNS, .words = {KEY}, .deletes = true, .in_names = true},
+    {.name = "SGET", .kind = CASS_READ_COLUMNS, .words = {KEY}, .in_names = true},
+    {.name = "SNX",
+     .kind = CASS_CAS_COLUMNS,
+     .words = {KEY},
+     .sets = true,
+     .if_absent = true,
+     .in_names = true},
+    {.name = "SIFEX",
+     .kind = CASS_CAS_COLUMNS,
+     .words = {KEY},
+     .sets = true,
+     .if_exists = true,
+     .in_names = true},
+    {.name = "SCAS",
+     .kind = CASS_CAS_COLUMNS,
+     .words = {KEY},
+     .sets = true,
+     .clause = "IF",
+     .in_names = true},
     {.name = "ROW", .kind = CASS_WRITE_ROW, .words = {KEY, BUCKET, TIME, ORDER}},
     {.name = "DROW", .kind = CASS_DELETE_ROW, .words = {KEY, BUCKET, TIME, ORDER}},
     {.name = "DRANGE", .kind = CASS_DELETE_RANGE, .words = {KEY, BUCKET, FROM, UNTIL}},
@@ -272,6 +294,8 @@ static bool add_option(struct replay_operation *operation, const char *word, boo
     if (strncmp(word, "cl=", 3) == 0)
         return cass_consistency_parse(word + 3, &statement->consistency) ||
                refuse(problem, "cl is no consistency level; write one as cl=QUORUM");
+    if (strcmp(word, "dead") == 0)
+        return operation->has_dead = true;
     if (strncmp(word, "scl=", 4) == 0)
         return cass_consistency_parse(word + 4, &statement->serial_consistency) ||
                refuse(problem, "scl is no consistency level; write scl=SERIAL or scl=LOCAL_SERIAL");
@@ -309,7 +333,7 @@ static bool add_rest(struct replay_operation *operation, const struct shape *sha
         else if (in_clause) {
             if (!add_condition(statement, shape->clause, word, problem))
                 return false;
-        } else if (is_named) {
+        } else if (is_named && word[0] != 'c') {
             if (!add_named(operation, names, word, problem))
                 return false;
         } else if (shape->sets && word[0] == 'c') {
@@ -351,6 +375,7 @@ bool replay_parse(char *text, const struct replay_names *names, struct replay_op
         shape = name != NULL && strcmp(shapes[i].name, name) == 0 ? &shapes[i] : shape;
     if (shape == NULL)
         return refuse(problem, "an operation is unknown; the README of the recordings lists them");
+    out->in_names = shape->in_names;
     out->statement = (struct cass_statement){.kind = shape->kind,
                                              .consistency = CASS_QUORUM,
                                              .serial_consistency = CASS_SERIAL,

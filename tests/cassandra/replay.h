@@ -20,6 +20,8 @@ struct replay_names {
 struct replay_operation {
     int64_t offset_us;
     bool is_invalid;                 /* Cassandra's parser refuses the statement */
+    bool in_names;                   /* of table `nam` */
+    bool has_dead;                   /* the answer says how many tombstones were read */
     struct cass_statement statement; /* its times are offsets from the base */
     uint32_t named_count;            /* of NW and ND, instead of the statement's count */
     struct cass_named named[REPLAY_NAMED_MAX];

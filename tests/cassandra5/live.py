@@ -13,6 +13,7 @@ the package cassandra-driver.
 import argparse
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from cassandra.query import SimpleStatement
 TABLES = (
     "reg (k bigint PRIMARY KEY, c0 bigint, c1 bigint, c2 bigint, c3 bigint, c4 bigint, c5 bigint)",
     "ctr (k bigint PRIMARY KEY, n counter)",
-    "nam (k bigint, name int, v bigint, PRIMARY KEY (k, name))",
+    "nam (k bigint, name int, v bigint, c0 bigint static, c1 bigint static, PRIMARY KEY (k, name))",
     "dat (k bigint, b bigint, at bigint, id bigint, data text, PRIMARY KEY ((k, b), at, id)) "
     "WITH CLUSTERING ORDER BY (at DESC, id DESC)",
 )
@@ -97,21 +98,34 @@ class Generator:
             f"NX {key} {self.some(few, [0, 1], 0.3)}", f"GET {key}", f"GET {key} cl=SERIAL",
             f"DEL {key} {draw.choice(few)}{self.options(0.4, 0, 0)}"])
 
-    def counter(self):
+    def counter(self, deletes=0.0):
         key = self.draw.randrange(2)
+        if self.draw.random() < deletes:
+            return f"CDEL {key}"
         return f"ADD {key} {self.draw.choice([1, 5, -3, 1000])}{self.options()}" if self.draw.random() < 0.6 else \
             f"CNT {key}{self.options()}"
 
-    def named(self):
+    def named(self, statics=0.0):
+        if self.draw.random() < statics:
+            return self.static()
         key, names = self.draw.randrange(2), sorted(self.draw.sample(range(-1, 5), self.draw.choice([1, 1, 2, 3])))
-        stamps = [-1, -2, -3]
+        stamps, batches = [-1, -2, -3], ("ONE", "QUORUM", "LOCAL_QUORUM", "SERIAL", "LOCAL_SERIAL")
         kind = self.draw.random()
         if kind < 0.4:
             text = " ".join(f"n{n}={self.draw.choice(VALUES)}@{self.draw.choice(stamps)}" for n in names)
-            return f"NW {key} {text}{self.options()}"
+            statics = f" {self.some(['c0', 'c1'], [0, 1], 0.3)}" if self.draw.random() < statics else ""
+            return f"NW {key} {text}{statics}{self.options(levels=batches)}"
         if kind < 0.6:
             return f"ND {key} " + " ".join(f"n{n}@{self.draw.choice(stamps)}" for n in names)
         return f"NG {key}{self.options()}"
+
+    def static(self):
+        key, few, draw = self.draw.randrange(2), ["c0", "c1"], self.draw
+        return draw.choice([
+            f"SUPD {key} {self.some(few, [0, 1], 0.4)}{self.options(0.3, 0.1)}", f"SDEL {key} {draw.choice(few)}",
+            f"SCAS {key} {self.some(few, [0, 1], 0.3)} IF {draw.choice(few)}={draw.choice([0, 1, 'null', 'null'])}",
+            f"SNX {key} {self.some(few, [0, 1])}", f"SIFEX {key} {self.some(few, [0, 1], 0.3)}",
+            f"SGET {key} cl={draw.choice(['SERIAL', 'LOCAL_SERIAL', 'QUORUM', 'ONE'])}"])
 
     def rows(self, deletes=0.0, ttl=0.0, ranges=0.0):
         draw, at, order = self.draw, self.draw.randrange(10), self.draw.randrange(3)
@@ -124,9 +138,9 @@ class Generator:
             return f"ROW 0 0 {at} {order}{self.options(0.0, ttl)}"
         if draw.random() < deletes:
             return f"DROW 0 0 {at} {order}"
-        until = at + draw.randrange(8)
+        until, dead = at + draw.randrange(-1, 8), "" if self.is_ring else " dead"
         return draw.choice([f"ROWS 0 0 {draw.choice([0, 1, 3, 10])}", f"SPAN 0 0 {at} {until} {draw.choice([0, 0, 2])}",
-                            "COUNT 0 0", f"AFTER 0 0 {at} {order}"]) + self.options()
+                            "COUNT 0 0", f"AFTER 0 0 {at} {order}"]) + self.options() + dead
 
     def levels(self):
         level, key = f" cl={self.draw.choice(LEVELS)}", self.draw.randrange(2)
@@ -134,6 +148,8 @@ class Generator:
             f"UPD 0 c0=1{level}", f"GET 0{level}", f"CAS 0 c0=1{level} IF c0=1", f"NX 1 c0=1{level}", f"ADD 1 1{level}",
             f"DEL {key} c0{level}", f"NW 0 n1=5@-1{level}", f"ROW 0 0 1 {self.draw.randrange(99)}{level}",
             f"DELROW 1{level}",
+            f"NW 0 n1=5@-1 n2=6@-1{level}", f"SGET 0{level}", f"DRANGE 0 1 {self.draw.choice([3, 3, 4])} 3{level}",
+            f"SPAN 0 1 3 {self.draw.choice([2, 3])} 0{level}", f"SCAS 0 c0=1{level} IF c0=null",
             f"CNT 1{level.replace('LOCAL_SERIAL', 'ONE').replace('SERIAL', 'TWO')}",
             f"ROWS 0 1 0{level.replace('LOCAL_SERIAL', 'ONE').replace('SERIAL', 'TWO')}",
             "ADD 1 1 ts=-5", "ADD 1 1 ttl=5", "NX 0 c0=1 ts=-5", "CAS 0 c0=1 ts=-5 IF c0=1"])
@@ -143,6 +159,7 @@ class Generator:
             "plain": self.register, "ttl": lambda: self.register(0.1, 0.6),
             "ties-ttl": lambda: self.register(0.9, 0.5), "lwt": self.lwt, "lwtttl": lambda: self.lwt(0.5),
             "insert": lambda: self.lwt(0.1, 0.5), "counter": self.counter, "named": self.named, "rows": self.rows,
+            "static": lambda: self.named(0.6), "uncount": lambda: self.counter(0.3),
             "rowsdel": lambda: self.rows(0.5), "rowsttl": lambda: self.rows(0.2, 0.5),
             "levels": self.levels, "beyond": self.beyond, "ranges": lambda: self.rows(0.3, 0.2, 0.4)}
         name = self.draw.choice(["levels", "levels", *kinds] if self.is_ring else list(kinds))
@@ -154,13 +171,13 @@ def statement(words, key, base_us):
     """The CQL, level and serial level of an operation; its timestamps are relative to the base."""
     name, rest = words[0], words[1:]
     options = dict(word.split("=", 1) for word in rest if word.split("=")[0] in ("ts", "ttl", "cl", "scl"))
-    rest = [word for word in rest if word.split("=")[0] not in ("ts", "ttl", "cl", "scl")]
+    rest = [word for word in rest if word.split("=")[0] not in ("ts", "ttl", "cl", "scl", "dead")]
     split = next((i for i, word in enumerate(rest) if word in ("IF", "IN", "NE")), len(rest))
     conditions, rest = rest[split + 1:], rest[:split]
     using = ([f"TIMESTAMP {base_us + int(options['ts'])}"] if "ts" in options else []) + \
             ([f"TTL {options['ttl']}"] if "ttl" in options else [])
     using = " USING " + " AND ".join(using) if using else ""
-    pairs, number = [word.split("=") for word in rest[1:] if "=" in word], [key(rest[0])] + rest[1:]
+    pairs, number = [word.split("=") for word in rest[1:] if "=" in word and word[0] == "c"], [key(rest[0])] + rest[1:]
     where = f" WHERE k = {number[0]}"
     assign = ", ".join(f"{c} = {v}" for c, v in pairs)
     insert = f"({', '.join(['k'] + [c for c, _ in pairs])}) VALUES ({', '.join([number[0]] + [v for _, v in pairs])})"
@@ -178,7 +195,8 @@ def statement(words, key, base_us):
         return f"INSERT INTO nam (k, name, v) VALUES ({number[0]}, {n}, {v}){stamp}"
 
     def batch():
-        parts = [named(word) for word in rest[1:]]
+        parts = [named(word) for word in rest[1:] if word[0] == "n"]
+        parts += [f"UPDATE nam SET {assign}{where}"] if name == "NW" and assign else []
         return parts[0] if len(parts) == 1 else "BEGIN UNLOGGED BATCH " + "; ".join(parts) + "; APPLY BATCH"
 
     texts = {
@@ -193,6 +211,12 @@ def statement(words, key, base_us):
         "DELIF": lambda: f"DELETE FROM reg{using}{where} IF {tests}",
         "ADD": lambda: f"UPDATE ctr{using} SET n = n + {rest[1]}{where}", "CNT": lambda: f"SELECT n FROM ctr{where}",
         "CDEL": lambda: f"DELETE FROM ctr{where}", "NW": batch, "ND": batch,
+        "SUPD": lambda: f"UPDATE nam{using} SET {assign}{where}",
+        "SDEL": lambda: f"DELETE {', '.join(rest[1:])} FROM nam{using}{where}",
+        "SGET": lambda: f"SELECT DISTINCT c0, c1 FROM nam{where}",
+        "SNX": lambda: f"INSERT INTO nam {insert} IF NOT EXISTS{using}",
+        "SIFEX": lambda: f"UPDATE nam{using} SET {assign}{where} IF EXISTS",
+        "SCAS": lambda: f"UPDATE nam{using} SET {assign}{where} IF {tests}",
         "NG": lambda: f"SELECT name, v, writetime(v) AS w FROM nam{where}",
         "ROW": lambda: f"INSERT INTO dat (k, b, at, id, data) VALUES ({', '.join(number)}, 'x'){using}",
         "DROW": lambda: f"DELETE FROM dat{using} WHERE k = {number[0]} AND b = {number[1]}{place}",
@@ -220,7 +244,8 @@ def answer(session, line, key, base_us):
     query = SimpleStatement(text, consistency_level=getattr(ConsistencyLevel, level),
                             serial_consistency_level=getattr(ConsistencyLevel, serial))
     try:
-        rows = list(session.execute(query))
+        future = session.execute_async(query)
+        rows = list(future.result())
     except (InvalidRequest, SyntaxException, ProtocolException):
         return "invalid"
     except Unavailable:
@@ -232,16 +257,20 @@ def answer(session, line, key, base_us):
     except (ReadTimeout, ReadFailure):
         return "READ_TIMEOUT"
     name = words[0]
-    if name == "GET":
+    if name in ("GET", "SGET"):
         return "row" + columns_text(rows[0]) if rows else "none"
     if name == "CNT":
         return f"n={rows[0].n}" if rows and rows[0].n is not None else "none"
     if name == "NG":
+        rows = [r for r in rows if r.name is not None]  # static columns alone
         return "row" + "".join(f" n{r.name}={r.v}@{r.w - base_us}" for r in rows) if rows else "none"
+    # The node's warnings say how many tombstones it read, since its tombstone_warn_threshold is 0.
+    told = [int(re.search(r"and (\d+) tombstone", warning)[1]) for warning in future.warnings or []]
+    dead = f" dead={sum(told)}" if "dead" in words else ""
     if name in ("ROWS", "SPAN"):
-        return f"rows={len(rows)}"
+        return f"rows={len(rows)}{dead}"
     if name in ("COUNT", "AFTER"):
-        return f"count={rows[0].count}" + (f" last={rows[0].at}:{rows[0].id}" if rows[0].count else "")
+        return f"count={rows[0].count}" + (f" last={rows[0].at}:{rows[0].id}" if rows[0].count else "") + dead
     if rows and hasattr(rows[0], "applied"):
         if rows[0].applied:
             return "applied"

@@ -39,7 +39,7 @@ round() { # variant, nodes, seed, operations
     rm -rf "$home"/node[0-9]*
     echo "== Paxos $1, $2 node(s)"
     if (($2 == 1)); then
-        PAXOS=$1 HEAP=700m "$here/node/start.sh" 1 1 || exit 3
+        SETTINGS="tombstone_warn_threshold: 0" PAXOS=$1 HEAP=700m "$here/node/start.sh" 1 1 || exit 3
         ask "$1" "$3" "$4"
         contend "$1" "$3" 127.0.0.1
     else

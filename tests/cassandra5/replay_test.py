@@ -59,6 +59,11 @@ GOOD = {
     "no time to live": "0 UPD 0 c0=1 ttl=0 => ok\n9000000000 GET 0 => row c0=1\n",
     "counted on after a delete": "0 ADD 0 5 => ok\n1 CDEL 0 => ok\n2 CNT 0 => none\n3 ADD 0 3 => ok\n"
                                  "4 CNT 0 => n=8\n",
+    "added within the millisecond of its deletion":
+        "0 CDEL 0 => ok\n1 CDEL 0 => ok\n2 ADD 0 3 => ok\n3 CNT 0 => n=3\n",
+    "no static columns": "0 NW 0 n1=5@-1 => ok\n1 SIFEX 0 c0=1 => refused row\n2 SNX 0 c0=1 => applied\n"
+                         "3 SNX 0 c0=2 => refused row c0=1\n4 SIFEX 0 c0=3 => applied\n"
+                         "5 SGET 0 cl=SERIAL => row c0=3\n",
     "deleted range": "0 ROW 0 0 1 1 => ok\n1 ROW 0 0 4 1 => ok\n2 ROW 0 0 5 1 => ok\n3 DRANGE 0 0 1 5 => ok\n"
                      "4 ROWS 0 0 0 => rows=1\n5 ROW 0 0 4 2 => ok\n6 COUNT 0 0 => count=2 last=5:1\n",
     "deleted partition": "0 ROW 0 0 1 1 => ok\n1 DPART 0 0 => ok\n2 ROWS 0 0 0 => rows=0\n3 ROW 0 0 2 1 ts=1 => ok\n"

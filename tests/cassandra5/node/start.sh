@@ -5,7 +5,8 @@
 # Environment: CASSANDRA_HOME_DIR (folder of all files, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
 # TOKENS ("t1 t2 t3": one token per node), HEAP (default 1g), NICE (5), NATIVE_PORT (9042), STORAGE_PORT (7000),
 # JMX_PORT (7199; node n has JMX_PORT + n - 1), JVM_OPTIONS (further options), START_SECONDS (600: the time limit for the start
-# of a node; nodes start one by one, since a ring accepts one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
+# of a node; nodes start one by one, since a ring accepts one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ..."),
+# SETTINGS (more lines of cassandra.yaml).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}
@@ -34,6 +35,7 @@ for ((n = first; n <= last; n++)); do
     if [[ $SSTABLE == bti ]]; then
         printf 'storage_compatibility_mode: NONE\nsstable:\n  selected_format: bti\n' >>"$node/conf/cassandra.yaml"
     fi
+    printf '%s\n' "${SETTINGS:-}" >>"$node/conf/cassandra.yaml"
     cp "$here/logback.xml" "$node/conf/"
     read -r -a places <<<"$PLACES"
     if ((${#places[@]})); then
