@@ -463,10 +463,8 @@ static uint64_t shape_of(const struct wl_workload *workload, uint64_t key)
 static double peak_of(const struct wl_workload *workload)
 {
     double factor = workload->has_daily ? 1 + workload->daily_amplitude : 1;
-    if (workload->has_bursts) { /* a factor below 1 makes the other state the faster one */
-        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
-        factor *= fmax(1, workload->burst_factor) / (1 + on / (on + off) * (workload->burst_factor - 1));
-    }
+    if (workload->has_bursts) /* a factor below 1 makes the other state the faster one */
+        factor *= fmax(1, workload->burst_factor) / wl_burst_mean(workload);
     for (size_t i = 0; i < workload->spike_count; i++)
         factor *= fmax(1, workload->spikes[i].factor);
     return factor;
@@ -834,9 +832,10 @@ static bool passage_of(struct model *model, struct passage *out)
         .parts = strategy->kind == BK_KIND_HASH ? fmax(1, (double)strategy->of.hash.buckets) : 1};
     if (workload->has_bursts) {
         const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
-                     share = on / (on + off), more = workload->burst_factor - 1;
-        out->bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
-                      ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
+                     share = wl_burst_share(workload), mean = wl_burst_mean(workload),
+                     more = workload->burst_factor - 1;
+        out->bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) / (mean * mean) /
+                      (double)workload->duration_ns;
     }
     return gather(out);
 }

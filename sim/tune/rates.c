@@ -103,8 +103,8 @@ static int64_t edge_after(const struct wl_workload *workload, int64_t time_ns)
 static bool add_bursts(struct profile *profile, const struct wl_workload *workload)
 {
     const double second = (double)SIM_SECOND, on = (double)workload->burst_on_ns,
-                 off = (double)workload->burst_off_ns, share = on / (on + off);
-    const double mean = 1 + share * (workload->burst_factor - 1);
+                 off = (double)workload->burst_off_ns, share = wl_burst_share(workload),
+                 mean = wl_burst_mean(workload);
     const double in = share * exp(-second / on), out = (1 - share) * exp(-second / off);
     const struct profile calm = *profile;
     bool is_fine = true;

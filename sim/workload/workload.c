@@ -98,8 +98,7 @@ static int64_t add_gap(int64_t time_ns, double gap_ns)
 {
     if (gap_ns >= 0x1p62)
         return INT64_MAX;
-    int64_t gap = gap_ns < 1 ? 1 : (int64_t)gap_ns;
-    return time_ns > INT64_MAX - gap ? INT64_MAX : time_ns + gap;
+    return sim_time_after(time_ns, gap_ns < 1 ? 1 : (int64_t)gap_ns);
 }
 
 static double burst_factor(struct wl_key *key, int64_t time_ns, int64_t *until_ns)
@@ -197,11 +196,6 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
     key->next_ns = next;
 }
 
-static int64_t saturating_add(int64_t time_ns, int64_t by_ns)
-{
-    return time_ns > INT64_MAX - by_ns ? INT64_MAX : time_ns + by_ns;
-}
-
 /* Sets the time of the row that is due. */
 static void take_step(struct wl_key *key, int64_t due_ns)
 {
@@ -209,7 +203,7 @@ static void take_step(struct wl_key *key, int64_t due_ns)
     const double jitter = (double)(most < key->step_ns ? most : key->step_ns);
     key->segment_begin_ns = due_ns;
     key->segment_end_ns =
-        saturating_add(due_ns, jitter > 0 ? (int64_t)(sim_random_unit(&key->arrivals) * jitter) : 0);
+        sim_time_after(due_ns, jitter > 0 ? (int64_t)(sim_random_unit(&key->arrivals) * jitter) : 0);
 }
 
 /* The step is as given, unless `tune` tries another rate. */
@@ -219,7 +213,7 @@ static void begin_steps(struct wl_key *key)
     const double every = (double)workload->every_ns,
                  faster = workload->rate_per_s / ((double)workload->key_count / (every * 1e-9));
     key->step_ns = faster == 1 ? workload->every_ns : (int64_t)(every / faster + 0.5);
-    take_step(key, saturating_add(workload->start_ns,
+    take_step(key, sim_time_after(workload->start_ns,
                                   (int64_t)(sim_random_unit(&key->arrivals) * (double)key->step_ns)));
 }
 
@@ -228,7 +222,7 @@ static size_t rows_by_step(struct wl_key *key, int64_t until_ns, size_t most, in
     size_t count = 0;
     while (count < most && key->segment_end_ns < until_ns) {
         times_ns[count++] = key->segment_end_ns;
-        take_step(key, saturating_add(key->segment_begin_ns, key->step_ns));
+        take_step(key, sim_time_after(key->segment_begin_ns, key->step_ns));
     }
     return count;
 }
@@ -249,9 +243,8 @@ void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_
     key->burst_until_ns = INT64_MAX;
     if (workload->has_bursts) {
         sim_random_init(&key->bursts, workload->seed, SIM_BURST, key_index);
-        double on_ns = (double)workload->burst_on_ns, on = on_ns / (on_ns + (double)workload->burst_off_ns);
-        key->base_rate_per_ns /= 1 + on * (workload->burst_factor - 1);
-        key->burst_is_on = sim_random_unit(&key->bursts) < on;
+        key->base_rate_per_ns /= wl_burst_mean(workload);
+        key->burst_is_on = sim_random_unit(&key->bursts) < wl_burst_share(workload);
         double mean = (double)(key->burst_is_on ? workload->burst_on_ns : workload->burst_off_ns);
         key->burst_until_ns = add_gap(workload->start_ns, sim_exponential(&key->bursts) * mean);
     }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "kernel/grow.h"
 #include "kernel/number.h"
 #include "lab/scenario.h"
@@ -102,8 +103,7 @@ void lab_reads_seen_begin(struct lab_reads_seen *reads, const struct lab_scenari
     if (range->rate_per_s <= 0)
         return;
     reads->enter_ns = range->age_ns + 1;
-    reads->leave_ns =
-        INT64_MAX - range->span_ns < reads->enter_ns ? INT64_MAX : range->span_ns + reads->enter_ns;
+    reads->leave_ns = sim_time_after(reads->enter_ns, range->span_ns);
     reads->first_ns[LAB_READ_RANGE] =
         lab_before(end_ns, reads->leave_ns - 1) < start_ns ? end_ns : start_ns + reads->leave_ns - 1;
 }
@@ -200,14 +200,9 @@ static void set_latest(struct lab_lane *lane, int64_t now_ns)
     course->scanned = expected->is_walk ? 0 : done.scanned;
 }
 
-static int64_t saturating_add(int64_t time_ns, int64_t more_ns)
-{
-    return time_ns > INT64_MAX - more_ns ? INT64_MAX : time_ns + more_ns;
-}
-
 static int64_t sooner(int64_t now_ns, int64_t next_ns, int64_t time_ns, int64_t delay_ns)
 {
-    const int64_t other_ns = saturating_add(time_ns, delay_ns);
+    const int64_t other_ns = sim_time_after(time_ns, delay_ns);
     return other_ns > now_ns && other_ns < next_ns ? other_ns : next_ns;
 }
 
@@ -252,7 +247,7 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
     struct lab_course *course = &lane->expected->courses[LAB_READ_RANGE];
     const struct lab_reads_seen *reads = lane->expected->reads;
     const int64_t born_ns =
-        lane->placement.rows == 0 ? end_ns : saturating_add(reads->birth_ns, reads->enter_ns);
+        lane->placement.rows == 0 ? end_ns : sim_time_after(reads->birth_ns, reads->enter_ns);
     course->partitions = 0;
     if (born_ns > course->since_ns)
         count(lane, LAB_READ_RANGE, born_ns < end_ns ? born_ns : end_ns);
@@ -263,8 +258,8 @@ static void pass_ranges(struct lab_lane *lane, int64_t end_ns)
     struct bk_placement high = *lab_lane_window(lane, range_until(reads, course->since_ns) - 1);
     struct bk_placement low = *lab_lane_window(lane, from_ns > reads->birth_ns ? from_ns : reads->birth_ns);
     while (course->since_ns < end_ns) {
-        const int64_t high_ns = saturating_add(high.until_ns, reads->enter_ns),
-                      low_ns = saturating_add(low.until_ns, reads->leave_ns - 1),
+        const int64_t high_ns = sim_time_after(high.until_ns, reads->enter_ns),
+                      low_ns = sim_time_after(low.until_ns, reads->leave_ns - 1),
                       next_ns = high_ns < low_ns ? high_ns : low_ns;
         course->partitions = (uint64_t)(high.bucket - low.bucket) + 1;
         count(lane, LAB_READ_RANGE, next_ns < end_ns ? next_ns : end_ns);

@@ -425,8 +425,7 @@ static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size
 static int64_t second_end(int64_t time_ns)
 {
     int64_t past_ns = time_ns % SIM_SECOND;
-    int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
-    return time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
+    return sim_time_after(time_ns, past_ns < 0 ? -past_ns : SIM_SECOND - past_ns);
 }
 
 /* Records for each row the first row of its whole second, and returns the greatest number of rows in one

@@ -17,6 +17,12 @@
 
 #define SIM_TIME_TEXT_SIZE 32
 
+/* A time plus a span of at least 0; INT64_MAX if that is out of range. */
+static inline int64_t sim_time_after(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns > INT64_MAX - span_ns ? INT64_MAX : time_ns + span_ns;
+}
+
 /* Writes the time as "2026-01-01T00:00:00Z", with decimals of the second only as far as they are not zero.
  * buffer must have SIM_TIME_TEXT_SIZE bytes. */
 void sim_time_format(int64_t time_ns, char *buffer);

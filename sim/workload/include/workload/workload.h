@@ -155,6 +155,19 @@ static inline bool wl_has_late(const struct wl_workload *workload)
     return workload->is_late_trace || workload->late_share > 0 || workload->backfill_before_ns > 0;
 }
 
+/* The share of time in which a key is in a burst. */
+static inline double wl_burst_share(const struct wl_workload *workload)
+{
+    const double on = (double)workload->burst_on_ns;
+    return on / (on + (double)workload->burst_off_ns);
+}
+
+/* A key's mean rate, as a multiple of its rate between bursts. */
+static inline double wl_burst_mean(const struct wl_workload *workload)
+{
+    return 1 + wl_burst_share(workload) * (workload->burst_factor - 1);
+}
+
 /* Whether a row's own time may differ from the time of its arrival. */
 static inline bool wl_has_own_times(const struct wl_workload *workload)
 {
