@@ -71,10 +71,12 @@ def rules(faults):
         yield f"| {fault['what']} | {f'`{how}`' if fault['steps'] else how} | {fault['steps'] or '-'} |"
     ways = [fault["found"] for fault in faults.values()]
     steps = [fault["steps"] for fault in faults.values() if fault["steps"]]
-    weak = ways.count("other states")
+    states, requests = ways.count("other states"), ways.count("other requests")
+    found = len(ways) - ways.count(None)
     yield ""
-    yield f"Of {len(ways)} faults in all protocols, {len(ways) - ways.count(None) - weak} are found like this, and"
-    yield f"{weak} by the number of states only. Half of the breaks take at most {statistics.median(steps):.0f} steps."
+    yield f"Of {len(ways)} faults in all protocols, {found} ({100 * found / len(ways):.1f} %) are found:"
+    yield f"{found - states - requests} by a guarantee, {states} by the number of states only, and {requests} by the"
+    yield f"digest of requests only. Half of the breaks take at most {statistics.median(steps):.0f} steps."
 
 
 def path(program, options):

@@ -173,6 +173,7 @@ struct space {
     pthread_mutex_t lock;
     _Atomic uint32_t probes;
     uint32_t requests;                /* the most of an operation */
+    uint64_t waits;                   /* a digest of how long agents wait, a step each */
     _Atomic bool is_full, is_crowded; /* is_crowded: the memo needs more room */
     char refusal[128];                /* the core refused a call: an error of the explorer */
 };
@@ -849,6 +850,7 @@ static uint32_t compute_step(struct space *space, uint32_t number, uint32_t even
             return NONE;
         step.agent = put_agent(space, core, &agent);
         step.changes[STORE_STUCK] |= step.agent != NONE && is_stuck(agent_at(space, step.agent));
+        space->waits += sim_mix64((uint64_t)(agent.deadline_ns - clock_of(&agent, event >> 24 & 15)));
     }
     return kept(space, pool_put(&space->steps, &step, hash_of(&step, sizeof step)));
 }
@@ -1380,6 +1382,9 @@ void explore_fill(const struct space *space, struct explore_result *out)
     out->judged = space->judged;
     out->probes = atomic_load(&space->probes);
     out->requests = space->requests;
+    out->request_digest = space->waits;
+    for (uint32_t i = 0; i < space->actions.count; i++)
+        out->request_digest += space->actions.hashes[i];
     out->memories = space->agents.count;
     out->stores = space->stores.count;
 }

@@ -92,9 +92,10 @@ def find(program, file, record, seconds, first):
         never = [s["name"] for s in answer["sometimes"] if not s["reached"]]
         if set(never) - set(record[name]["never"]):
             return f"never: {never[0]}", None, name
-        if other is None and (answer["states"], answer["transitions"]) != (record[name]["states"],
-                                                                           record[name]["transitions"]):
+        if other is None and any(answer[what] != record[name][what] for what in ("states", "transitions")):
             other = "other states", None, name
+        elif other is None and answer["request_digest"] != record[name]["request_digest"]:
+            other = "other requests", None, name
     return other
 
 

@@ -3,7 +3,7 @@
 """Explores worlds of every protocol, and compares what holds in them with docs/proof.json.
 
 Aim: the protocols keep in every schedule what docs/proof.md says. Method: `bucketlab explore` of each world below; what
-breaks, in how many steps, and the number of states must be as recorded. The counter-example of each world, written as a
+breaks, in how many steps, the number of states, and the digest of the agents' requests and waits must be as recorded. The counter-example of each world, written as a
 history, must break the same guarantee by the lab's own oracles (`bucketlab judge`).
 
     worlds.py PROGRAM [--all] [--write]
@@ -18,7 +18,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORD = HERE.parent.parent / "docs" / "proof.json"
-FEW = 300_000  # states that take less than a second
+FEW = 320_000  # states that take less than a second
 
 COUNTERS = ("rmw", "lwt", "counter")
 FAULTY = "late,unknown,refused,crash"
@@ -51,6 +51,7 @@ def worlds():
                    "--faults none")
             yield protocol, counter, f"--max-age 1s --lead 1s --rows 2 --threshold 2 --seconds 2 --faults {FAULTY}"
             yield protocol, counter, f"--agents 1 --fires 2 --threshold 2 --retries 0 --seconds 1 --faults {FAILING}"
+        yield "single", counter, "--agents 1 --rows 2 --seconds 3 --retries 2 --most-faults 2 --faults refused"
         yield "locked", counter, "--lock 1s --seconds 2 --faults crash"
         yield "locked", counter, "--agents 1 --rows 4 --fires 4 --threshold 2 --seconds 0 --faults none"
     yield "guarded", None, "--agents 1 --rows 4 --fires 4 --threshold 2 --grant 1s --seconds 3 --faults none"
@@ -64,6 +65,8 @@ def worlds():
     yield ("guarded", None, "--agents 1 --max-age 1s --rows 4 --fires 0 --reads 1 --seconds 4 --last-row old "
            "--faults none")
     yield "guarded", None, f"--max-age 1s --rows 2 --seconds 2 --faults {FAULTY}"
+    yield "guarded", None, "--max-age 1s --rows 5 --fires 0 --seconds 3 --last-row ahead --bound 1s --faults none"
+    yield "guarded", None, "--agents 1 --rows 1 --fires 1 --grant 1s --seconds 12 --faults lost"
     yield "guarded", None, "--reads 1 --seconds 2 --faults none"
     yield "guarded", None, "--reads 1 --seconds 2 --faults skew"
     yield "guarded", None, f"--reads 1 --seconds 2 --faults {FAULTY}"
@@ -108,6 +111,7 @@ def explore(program, world, history, memory):
     answer = json.loads(run.stdout)
     assert answer["exhausted"], world
     return {"states": answer["states"], "transitions": answer["transitions"], "requests": answer["requests"],
+            "request_digest": answer["request_digest"],
             "holds": [g["name"] for g in answer["guarantees"] if g["holds"]],
             "broken": {g["name"]: g["steps"] for g in answer["guarantees"] if not g["holds"]},
             "guaranteed": [g["name"] for g in answer["guarantees"] if g["guaranteed"]],

@@ -317,14 +317,16 @@ static json_t *as_json(const struct job *job)
                                                       {"reached", json_boolean(result->probes >> p & 1)}));
     double seconds = (double)(job->elapsed_ms > 0 ? job->elapsed_ms : 1) / 1e3;
     const char *history = worst(job) != NULL ? job->history : NULL;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, result->request_digest);
     return CLI_OBJECT(
         {"protocol", json_string(job->protocol)}, {"states", cli_json_whole(result->states)},
         {"transitions", cli_json_whole(result->transitions)}, {"depth", cli_json_whole(result->depth)},
         {"exhausted", json_boolean(result->is_complete)},
         {"states_per_second", cli_json_number((double)result->states / seconds)},
-        {"requests", cli_json_whole(result->requests)}, {"memories", cli_json_whole(result->memories)},
-        {"stores", cli_json_whole(result->stores)}, {"guarantees", guarantees}, {"sometimes", sometimes},
-        {"history", cli_json_words(history)});
+        {"requests", cli_json_whole(result->requests)}, {"request_digest", json_string(digest)},
+        {"memories", cli_json_whole(result->memories)}, {"stores", cli_json_whole(result->stores)},
+        {"guarantees", guarantees}, {"sometimes", sometimes}, {"history", cli_json_words(history)});
 }
 
 static void print_verdicts(const struct job *job)

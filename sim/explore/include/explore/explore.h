@@ -120,6 +120,7 @@ struct explore_result {
     bool is_complete;          /* every state was expanded */
     uint32_t probes;           /* bit p: enum explore_probe p */
     uint32_t requests;         /* the most that one operation made, in all states that were reached */
+    uint64_t request_digest;   /* of all different requests that agents made, and of how long they waited */
     uint64_t memories, stores; /* how many different ones of agents and of the store there are */
     uint32_t judged;           /* bit o: enum lab_oracle o was asked about every state */
     uint32_t broken_count;
