@@ -3,8 +3,9 @@
 """Explores worlds of every protocol, and compares what holds in them with docs/proof.json.
 
 Aim: the protocols keep in every schedule what docs/proof.md says. Method: `bucketlab explore` of each world below; what
-breaks, in how many steps, the number of states, and the digest of the agents' requests and waits must be as recorded. The counter-example of each world, written as a
-history, must break the same guarantee by the lab's own oracles (`bucketlab judge`).
+breaks, in how many steps, the number of states, and the digest of the agents' requests and waits must be as recorded.
+The counter-example of each world, written as a history, must break the same guarantee by the lab's own oracles
+(`bucketlab judge`).
 
     worlds.py PROGRAM [--all] [--write]
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/time.h"
 #include "kernel/grow.h"
 #include "kernel/number.h"
+#include "kernel/time.h"
 #include "lab/scenario.h"
 #include "lane.h"
 
