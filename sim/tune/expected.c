@@ -33,6 +33,7 @@
 #define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
+#define KINDS_MAX     512     /* of windows with different numbers of rows */
 #define GENERATIONS   30      /* partitions of a key that are followed one by one */
 #define BURST_DAYS    7300    /* of one key's bursts, for windows after the run: */
 #define WINDOWS_SHOWN 10000   /* and how many at most */
@@ -45,14 +46,16 @@
 struct sizes {
     size_t count;
     double bytes[ATOMS_MAX], weight[ATOMS_MAX], above[ATOMS_MAX]; /* above: the chance of a larger size */
-    double chance[ATOMS_MAX]; /* that such a row increments, for kinds that count increments */
-    double mean, mean_chance;
+    double steps[ATOMS_MAX], chance[ATOMS_MAX]; /* of kinds that count increments: those of such a row, and
+                                                   the chance of one more */
+    double mean, increments, squares;           /* of increments: the mean, and the mean of their squares */
 };
 
-/* The rows of a partition: a number, Poisson of a mean, or up to the increment that reaches a threshold. */
+/* The rows of a partition: a number of which each is there with a chance, Poisson of a mean, or up to the
+ * increment that reaches a threshold. */
 struct number {
-    enum { FIXED, POISSON, THRESHOLD } kind;
-    double n;
+    enum { THINNED, POISSON, THRESHOLD } kind;
+    double n, chance;
 };
 
 /* What is known of a setting's partitions. */
@@ -66,12 +69,15 @@ struct model {
     struct sizes sizes; /* of drawn sizes */
     double relative, squares; /* their variance by the square of the mean; the second moment below `room` */
     double single;            /* the chance that one row has more than `room` */
-    double rungs[RUNGS];      /* standard normal quantiles of tails; NaN: not computed yet */
-    bool is_counted;          /* a partition ends by counting rows: */
-    double mean, variance;    /* of the rows of a full one */
-    double mean_within;       /* of those that are within the limits */
-    double tail;              /* the chance that a full one exceeds a limit */
-    double work;              /* stretches and windows examined so far */
+    double parts;             /* of a key, at a time */
+    double kept_least, kept_most; /* bounds of the share of a window's rows that is on disk at a time */
+    int bound;                    /* of the number: below or above 0, a lower or an upper one */
+    double rungs[RUNGS];          /* standard normal quantiles of tails; NaN: not computed yet */
+    bool is_counted;              /* a partition ends by counting rows: */
+    double mean, variance;        /* of the rows of a full one */
+    double mean_within;           /* of those that are within the limits */
+    double tail;                  /* the chance that a full one exceeds a limit */
+    double work;                  /* stretches and windows examined so far */
 };
 
 /* --- sizes */
@@ -115,13 +121,15 @@ static void make_sizes(struct model *model, uint32_t stamp)
     for (size_t i = 0; i < out->count; i++) {
         const double payload = fmax(1, scale * out->bytes[i]), whole = floor(payload + 0.5);
         if (strategy->kind == BK_KIND_WEIGHTED)
-            out->chance[i] = fmin(1, payload / (double)strategy->of.weighted.bytes);
+            out->chance[i] = modf(payload / (double)strategy->of.weighted.bytes, &out->steps[i]);
         else if (strategy->kind == BK_KIND_PROBABILISTIC)
             out->chance[i] = tune_distribution_of(strategy, 1).p;
         out->bytes[i] =
             (double)lab_row_bytes(&model->scenario->row_cost, (uint64_t)whole, stamp) + payload - whole;
         out->mean += out->weight[i] * out->bytes[i];
-        out->mean_chance += out->weight[i] * out->chance[i];
+        out->increments += out->weight[i] * (out->steps[i] + out->chance[i]);
+        out->squares +=
+            out->weight[i] * (out->steps[i] * out->steps[i] + out->chance[i] * (2 * out->steps[i] + 1));
         squares += out->weight[i] * out->bytes[i] * out->bytes[i];
         model->squares = out->bytes[i] <= model->room ? squares : model->squares;
         model->single = i == 0 || out->bytes[i] <= model->room ? out->above[i] : model->single;
@@ -129,37 +137,71 @@ static void make_sizes(struct model *model, uint32_t stamp)
     model->relative = squares / (out->mean * out->mean) - 1;
 }
 
-/* The cumulant generating function at t of the bytes of this number of rows, and its first two derivatives.
- * Sizes above that of atom `last` count as none. False where it does not exist. */
-static bool cumulants(const struct sizes *sizes, size_t last, const struct number *number, double t,
-                      double out[3])
+/* Sums over the sizes up to atom `last`, tilted by v^I for I increments: the weights, the increments, the
+ * bytes, and the squares of bytes less `slope` times the increments. Larger rows count as none, and do not
+ * increment if the largest makes more than one. */
+struct tilted {
+    double all, increments, bytes, squares;
+};
+
+static struct tilted tilt(const struct sizes *sizes, size_t last, const double *weights, double v,
+                          double slope)
 {
-    double all[3] = {sizes->above[last], 0, 0}, hits[3] = {sizes->above[last] * sizes->chance[last], 0, 0};
+    const double others = sizes->above[last] * (sizes->steps[sizes->count - 1] > 0 ? 0 : sizes->chance[last]);
+    struct tilted out = {sizes->above[last] + others * (v - 1), others * v, 0, others * v * slope * slope};
     for (size_t i = 0; i <= last; i++) {
-        double term = sizes->weight[i] * exp(t * sizes->bytes[i]);
-        for (int k = 0; k < 3; k++, term *= sizes->bytes[i]) {
-            all[k] += term;
-            hits[k] += term * sizes->chance[i];
-        }
+        const double steps = sizes->steps[i], bytes = sizes->bytes[i],
+                     weight = weights[i] * (steps > 0 ? pow(v, steps) : 1),
+                     more = weight * v * sizes->chance[i], none = weight * (1 - sizes->chance[i]),
+                     off[] = {bytes - slope * steps, bytes - slope * (steps + 1)};
+        out.all += none + more;
+        out.increments += none * steps + more * (steps + 1);
+        out.bytes += (none + more) * bytes;
+        out.squares += none * off[0] * off[0] + more * off[1] * off[1];
     }
-    const double n = number->n, mean = all[1] / all[0], left = 1 - (all[0] - hits[0]);
+    return out;
+}
+
+/* The cumulant generating function at t of the bytes of this number of rows, its first two derivatives, and
+ * the logarithm of a factor that is nearly constant. Sizes above that of atom `last` count as none. Up to the
+ * increment that reaches a threshold T, e^(tS) v^I has a mean of 1 for the v of Wald's identity, found by
+ * Newton's iteration of its logarithm; the factor is that of the increments above T, which are those of a
+ * renewal process. False where it does not exist. */
+static bool cumulants(const struct sizes *sizes, size_t last, const struct number *number, double t,
+                      double out[4])
+{
+    double weights[ATOMS_MAX], v = 1;
+    const double n = number->n;
+    for (size_t i = 0; i <= last; i++)
+        weights[i] = sizes->weight[i] * exp(t * sizes->bytes[i]);
+    struct tilted sums = tilt(sizes, last, weights, 1, 0);
+    const double untilted = sums.all;
+    out[3] = 0;
     if (number->kind == POISSON) {
-        out[0] = n * (all[0] - 1);
-        out[1] = n * all[1];
-        out[2] = n * all[2];
-    } else if (number->kind == FIXED) {
-        out[0] = n * log(all[0]);
+        out[0] = n * (sums.all - 1);
+        out[1] = n * sums.bytes;
+        out[2] = n * sums.squares;
+    } else if (number->kind == THINNED) {
+        const double all = 1 + number->chance * (sums.all - 1), mean = number->chance * sums.bytes / all;
+        out[0] = n * log(all);
         out[1] = n * mean;
-        out[2] = n * (all[2] / all[0] - mean * mean);
-    } else { /* rows that do not increment are a geometric number before each that does */
-        const double others = (all[1] - hits[1]) / left, hit = hits[1] / hits[0];
-        out[0] = n * (log(hits[0]) - log(left));
-        out[1] = n * (hit + others);
-        out[2] = n * (hits[2] / hits[0] - hit * hit + (all[2] - hits[2]) / left + others * others);
-        if (!(left > 0))
+        out[2] = n * (number->chance * sums.squares / all - mean * mean);
+    } else {
+        for (int i = 0; i < 60 && v > 0 && fabs(sums.all - 1) > 4 * DBL_EPSILON; i++) {
+            v *= exp(-log(sums.all) * sums.all / sums.increments);
+            sums = tilt(sizes, last, weights, v, 0);
+        }
+        if (!(fabs(sums.all - 1) < 1e-9))
             return false;
+        const double slope = sums.bytes / sums.increments;
+        sums = tilt(sizes, last, weights, v, slope);
+        out[0] = -n * log(v);
+        out[1] = n * slope;
+        out[2] = n * sums.squares / sums.increments;
+        if (fabs(1 - v) > 1e-6)
+            out[3] = log((untilted - 1) / (1 / v - 1) / sums.increments);
     }
-    return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+    return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]) && isfinite(out[3]);
 }
 
 /* The chance that these rows have more than `room` bytes: Chernoff's bound, where single sizes dominate the
@@ -167,7 +209,7 @@ static bool cumulants(const struct sizes *sizes, size_t last, const struct numbe
 static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room,
                            bool *is_bound)
 {
-    double at[3], low = 0, high = 0;
+    double at[4], low = 0, high = 0;
     *is_bound = false;
     if (!cumulants(sizes, last, number, 0, at) || !(at[2] > 0))
         return at[1] > room;
@@ -186,9 +228,28 @@ static double saddle_point(const struct sizes *sizes, size_t last, const struct 
         return 1;
     *is_bound = low * sizes->bytes[last] > DOMINANT;
     if (*is_bound)
-        return exp(at[0] - low * room);
+        return exp(at[0] + at[3] - low * room);
     const double r = copysign(sqrt(2 * fmax(0, low * room - at[0])), low), u = low * sqrt(at[2]);
-    return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + log(u / r) / r : distance);
+    return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + (log(u / r) - at[3]) / r : distance);
+}
+
+/* The chance that a row of this size, above the others, is one of a partition that exceeds `room`: of which
+ * the others have this mean and deviation. A row of several increments only adds bytes to the partition that
+ * it ends, which has any number of the increments before it. */
+static double large_above(const struct model *model, const struct number *number, size_t atom, double mean,
+                          double deviation)
+{
+    enum { LEVELS = 16 };
+    const double room = model->room - model->sizes.bytes[atom],
+                 ends = number->kind == THRESHOLD ? fmin(1, model->sizes.steps[atom] / number->n) : 0;
+    double sum = 0;
+    if (ends == 0)
+        return gsl_cdf_ugaussian_Q((room - mean) / deviation);
+    for (int i = 0; i < LEVELS; i++) {
+        const double part = 1 - ends * (i + 0.5) / LEVELS;
+        sum += gsl_cdf_ugaussian_Q((room - mean * part) / (deviation * sqrt(part))) / LEVELS;
+    }
+    return ends * sum;
 }
 
 /* The chance that this number of rows has more than `room` bytes: those up to a size have, or one above it
@@ -201,15 +262,14 @@ static double bytes_above(const struct model *model, const struct number *number
     bool is_bound = true;
     for (int part = 1; part <= 64 && is_bound; part *= 2) {
         size_t last = 0;
-        double at[3], large = 0;
+        double at[4], large = 0;
         while (last + 1 < sizes->count && sizes->bytes[last + 1] <= model->room / part)
             last++;
         const double sum = saddle_point(sizes, last, number, model->room, &is_bound);
         cumulants(sizes, last, number, 0, at);
         for (size_t i = last + 1; i < sizes->count; i++)
             large +=
-                rows * sizes->weight[i] *
-                (is_bound ? 1 : gsl_cdf_ugaussian_Q((model->room - sizes->bytes[i] - at[1]) / sqrt(at[2])));
+                rows * sizes->weight[i] * (is_bound ? 1 : large_above(model, number, i, at[1], sqrt(at[2])));
         best = fmin(best, large + sum);
     }
     return best;
@@ -223,10 +283,50 @@ static double rung_mean(const struct model *model, double z)
     return root * root;
 }
 
-/* The chance that a Poisson number of rows exceeds a limit. */
-static double poisson_tail(struct model *model, double mean)
+/* The chance that a window with this mean, or a part of it, has more rows than that. Rows that come in equal
+ * steps are as many in each window, up to one on either side: by where the window begins between two steps,
+ * and whether these rows are late enough to come after it begins or ends. Each is in one part of its key. */
+static double steps_above(const struct model *model, double mean, double rows)
 {
-    const double tail = tune_poisson_above(mean, model->rows), spread = sqrt(mean * model->squares);
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double exact = mean * model->parts, all = fabs(exact - round(exact)) < 1e-6 ? round(exact) : exact,
+                 step_ns = (double)workload->every_ns / model->factor,
+                 late = fmin(1, (double)workload->jitter_ns / step_ns), wrap = floor(all) + 1 - all;
+    double edges[] = {0, late, wrap, wrap + late - floor(wrap + late), 1}, of_count[4] = {0, 0, 0, 0},
+           sum = 0;
+    for (size_t i = 1; i < 4; i++) /* insertion sort */
+        for (size_t j = i; j > 0 && edges[j - 1] > edges[j]; j--) {
+            const double edge = edges[j];
+            edges[j] = edges[j - 1];
+            edges[j - 1] = edge;
+        }
+    for (size_t i = 0; i < 8; i++) { /* Gauss's two points are exact for the parabola between edges */
+        const double length = edges[i / 2 + 1] - edges[i / 2],
+                     at = edges[i / 2] + length * (0.5 + (i % 2 == 0 ? -1 : 1) * 0.5 / sqrt(3)),
+                     in = late > 0 ? fmax(0, 1 - at / late) : 0, end = at + all - floor(at + all),
+                     out = late > 0 ? fmax(0, 1 - end / late) : 0;
+        const size_t due = at + all >= floor(all) + 1 ? 2 : 1;
+        of_count[due - 1] += length / 2 * (1 - in) * out;
+        of_count[due] += length / 2 * (in * out + (1 - in) * (1 - out));
+        of_count[due + 1] += length / 2 * in * (1 - out);
+    }
+    for (int i = 0; i < 4; i++) {
+        const double count = floor(all) - 1 + i;
+        if (count > rows)
+            sum += of_count[i] * (model->parts > 1 ? lab_binomial_upper((uint64_t)count, (uint64_t)rows + 1,
+                                                                        1 / model->parts)
+                                                   : 1);
+    }
+    return sum;
+}
+
+/* The chance that a window with this mean, or a bucket, exceeds a limit: its rows are Poisson, unless they
+ * come in equal steps. */
+static double window_tail(struct model *model, double mean)
+{
+    const double tail = model->scenario->workload.every_ns > 0 ? steps_above(model, mean, model->rows)
+                                                               : tune_poisson_above(mean, model->rows),
+                 spread = sqrt(mean * model->squares);
     if (model->sized_rows == (double)INFINITY || !(mean > 0))
         return tail;
     const double at = RUNG_FIRST - (model->room - mean * model->sizes.mean) / spread;
@@ -239,7 +339,9 @@ static double poisson_tail(struct model *model, double mean)
     for (size_t i = 0; i < 2; i++) {
         double *z = &model->rungs[rung + i];
         means[i] = rung_mean(model, RUNG_FIRST - (double)(rung + i));
-        const struct number number = {POISSON, means[i]};
+        const struct number number = model->scenario->workload.every_ns > 0
+                                         ? (struct number){THINNED, means[i] * model->parts, 1 / model->parts}
+                                         : (struct number){POISSON, means[i], 1};
         if (isnan(*z))
             *z = gsl_cdf_ugaussian_Qinv(
                 fmax(DBL_MIN, fmin(1 - DBL_EPSILON, bytes_above(model, &number, means[i]))));
@@ -301,14 +403,28 @@ bool tune_is_plain(const struct lab_scenario *scenario, const struct lab_setting
 
 bool tune_has_rate(const struct lab_scenario *scenario)
 {
-    return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0 &&
-           scenario->workload.every_ns == 0;
+    return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0;
 }
 
-uint64_t tune_keys_alike(uint64_t key, uint64_t keys)
+uint64_t tune_keys_alike(const struct sim_zipf *popularity, uint64_t key)
 {
-    const uint64_t alike = key < 256 ? 1 : key / 128, left = keys - key;
-    return alike < left ? alike : left;
+    const uint64_t left = popularity->count - key, alike = key < 256 ? 1 : key / 128;
+    const bool is_even = sim_zipf_share(popularity, key) == sim_zipf_share(popularity, popularity->count - 1);
+    return is_even || alike > left ? left : alike;
+}
+
+/* Sets the rows of partitions whose rows may make several increments: a renewal process. */
+static void set_renewal(struct model *model, const struct number *number, double limit)
+{
+    const struct sizes *sizes = &model->sizes;
+    struct sizes rows = *sizes;
+    const double each = sizes->increments, more = (sizes->squares / each - 1) / 2;
+    bool is_bound;
+    for (size_t i = 0; i < rows.count; i++)
+        rows.bytes[i] = 1;
+    model->mean = model->mean_within = (number->n + more) / each;
+    model->variance = number->n * (sizes->squares - each * each) / (each * each * each);
+    model->tail = limit < 1e18 ? saddle_point(&rows, rows.count - 1, number, limit + 0.5, &is_bound) : 0;
 }
 
 /* Sets the distribution of a full partition. False if it is not known. */
@@ -320,7 +436,7 @@ static bool set_full(struct model *model)
     const bool is_constant =
         !has_own_sizes(scenario) && scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT;
     const double limit = fmin(model->rows, 1e18);
-    struct number number = {FIXED, 0};
+    struct number number = {THINNED, 0, 1};
     if (strategy->kind == BK_KIND_COUNT) {
         number.n = model->mean = model->mean_within = (double)strategy->of.count.rows;
         model->tail = model->mean > model->rows;
@@ -330,23 +446,27 @@ static bool set_full(struct model *model)
     } else if (strategy->kind == BK_KIND_PROBABILISTIC || strategy->kind == BK_KIND_WEIGHTED) {
         struct tune_distribution odds =
             tune_distribution_of(strategy, (uint64_t)fmax(1, scenario->workload.row_bytes.a));
+        if (strategy->kind == BK_KIND_WEIGHTED && has_own_sizes(scenario))
+            return false;
+        number = (struct number){THRESHOLD, (double)odds.threshold, 1};
         if (strategy->kind == BK_KIND_WEIGHTED && !is_constant) {
-            /* Rows increment independently, with the mean chance of their sizes, if none makes two. */
-            if (has_own_sizes(scenario) ||
-                quantile(&scenario->workload.row_bytes, 1e-6) > (double)strategy->of.weighted.bytes)
-                return false;
-            odds = (struct tune_distribution){.p = model->sizes.mean_chance,
-                                              .threshold = strategy->of.weighted.threshold};
+            odds = (struct tune_distribution){.p = fmin(1, model->sizes.increments),
+                                              .threshold = odds.threshold};
+            if (quantile(&scenario->workload.row_bytes, 1e-6) > (double)strategy->of.weighted.bytes) {
+                set_renewal(model, &number, limit);
+                odds.threshold = 0;
+            }
         }
-        const double deviation = tune_stddev_rows(&odds);
-        struct tune_distribution next = odds;
-        next.threshold++;
-        number = (struct number){THRESHOLD, (double)odds.threshold};
-        model->mean = model->mean_within = tune_mean_rows(&odds);
-        model->variance = deviation * deviation;
-        model->tail = tune_above(&odds, (uint64_t)limit);
-        if (odds.whole == 0 && model->tail < 1) /* n P(N = n) is that of one more increment, at n + 1 */
-            model->mean_within *= (1 - tune_above(&next, (uint64_t)limit + 1)) / (1 - model->tail);
+        if (odds.threshold > 0) { /* rows make one increment at most, or all the same number */
+            const double deviation = tune_stddev_rows(&odds);
+            struct tune_distribution next = odds;
+            next.threshold++;
+            model->mean = model->mean_within = tune_mean_rows(&odds);
+            model->variance = deviation * deviation;
+            model->tail = tune_above(&odds, (uint64_t)limit);
+            if (odds.whole == 0 && model->tail < 1) /* n P(N = n) is that of one more increment, at n + 1 */
+                model->mean_within *= (1 - tune_above(&next, (uint64_t)limit + 1)) / (1 - model->tail);
+        }
     } else {
         return false;
     }
@@ -379,7 +499,11 @@ static bool model_of(const struct lab_scenario *scenario, const struct lab_setti
     const int64_t lasts_ns = lab_kind_ends(settings->strategy.kind) && workload->duration_ns < year_ns
                                  ? year_ns
                                  : workload->duration_ns;
+    const struct bk_strategy *strategy = &settings->strategy;
     *out = (struct model){.scenario = scenario, .settings = settings, .factor = factor};
+    out->parts = strategy->kind == BK_KIND_HASH   ? fmax(1, (double)strategy->of.hash.buckets)
+                 : strategy->kind == BK_KIND_TIME ? (double)lab_shards(strategy)
+                                                  : 1;
     for (size_t i = 0; i < RUNGS; i++)
         out->rungs[i] = (double)NAN;
     if (!is_known(scenario, settings) || !set_limits(out, workload->start_ns + lasts_ns))
@@ -388,15 +512,22 @@ static bool model_of(const struct lab_scenario *scenario, const struct lab_setti
     return set_full(out) || kind == BK_KIND_TIME || !lab_kind_ends(kind);
 }
 
+/* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
+ * it gets rows. */
+static double grows_for(const struct lab_scenario *scenario)
+{
+    return scenario->row_ttl_ns > 0
+               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
+               : (double)INFINITY;
+}
+
 /* --- windows: sums over keys */
 
-/* The integrals of a key's rate over the windows of the run. */
+/* The integrals of a key's rate over the windows of a stream, of which the end cuts the last one. */
 struct masses {
     uint64_t shape; /* the spikes that strike the key, as bits */
-    double *means, most, share;
+    double *means, share;
     size_t count, capacity;
-    size_t whole_from, whole_count; /* windows that begin and end in the run */
-    double whole_ns;
 };
 
 /* The end of the window that holds a time; of other kinds there is one. */
@@ -416,14 +547,11 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
 {
     double sum = 0;
     int64_t at_ns = workload->start_ns, until_ns = window_end(model, at_ns);
-    const bool begins = window_end(model, at_ns - 1) == at_ns;
-    int64_t first_ns = begins ? at_ns : until_ns, last_ns = first_ns;
     struct wl_key key;
     struct wl_stretch stretch;
     wl_key_init(&key, workload, key_index);
-    out->count = out->whole_count = 0;
-    out->whole_from = !begins;
-    out->most = 0;
+    out->count = 0;
+    out->share = sim_zipf_share(&workload->popularity, key_index);
     while (wl_key_stretch(&key, &stretch)) {
         while (at_ns < stretch.end_ns) {
             const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
@@ -436,8 +564,6 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
                 !sim_grow(&out->means, &out->capacity, out->count + 2, sizeof *out->means))
                 return false;
             out->means[out->count++] = sum;
-            out->whole_count += out->count > out->whole_from;
-            last_ns = at_ns;
             sum = 0;
             until_ns = window_end(model, at_ns);
         }
@@ -445,9 +571,6 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
     if (!sim_grow(&out->means, &out->capacity, out->count + 1, sizeof *out->means))
         return false;
     out->means[out->count++] = sum;
-    out->whole_ns = (double)(last_ns - first_ns);
-    for (size_t i = 0; i < out->count; i++)
-        out->most = fmax(out->most, out->means[i]);
     return true;
 }
 
@@ -470,128 +593,240 @@ static double peak_of(const struct wl_workload *workload)
     return factor;
 }
 
-/* The stream that shows all kinds of windows that come after the run: without spikes, and for as long as
- * months, the daily curve, or bursts take, up to a number of windows. */
-static struct wl_workload steady_of(const struct model *model)
+/* The length of a window in days, of months the longest. */
+static double window_days(const struct model *model)
+{
+    const int64_t end_ns = window_end(model, model->scenario->workload.start_ns);
+    return model->settings->strategy.of.time.calendar == BK_CALENDAR_MONTH
+               ? 31
+               : (double)(window_end(model, end_ns) - end_ns) / (double)SIM_DAY;
+}
+
+/* The stream without spikes: for as long as it is judged, or for a number of windows, of which two come after
+ * the run. Where keys burst, many windows of one key tell the distribution of all. */
+static struct wl_workload steady_of(const struct model *model, double days)
 {
     struct wl_workload steady = model->scenario->workload;
-    const struct bk_strategy *strategy = &model->settings->strategy;
-    const bool is_calendar = strategy->of.time.calendar != BK_CALENDAR_NONE;
-    const double window_ns = is_calendar ? (double)SIM_DAY : (double)strategy->of.time.window_ns,
-                 days = steady.has_bursts  ? BURST_DAYS
-                        : is_calendar      ? 400
-                        : steady.has_daily ? 8
-                                           : 0;
-    const double shown = fmin(WINDOWS_SHOWN, STRETCHES_MAX / 4.0 / (double)steady.key_count);
-    const double lasts_ns = fmin(fmin(days * (double)SIM_DAY, shown * window_ns) + 2 * window_ns, 3e18);
+    const double window = window_days(model), run = (double)steady.duration_ns / (double)SIM_DAY,
+                 shown = fmin(WINDOWS_SHOWN, STRETCHES_MAX / 4.0 / (double)steady.key_count);
+    const double lasts =
+        fmax(run + 2 * window, fmin(steady.has_bursts ? BURST_DAYS : days, shown * window)) * (double)SIM_DAY;
     steady.spike_count = 0;
-    if ((double)steady.duration_ns < lasts_ns && steady.start_ns < INT64_MAX - (int64_t)lasts_ns)
-        steady.duration_ns = (int64_t)lasts_ns;
+    if (lasts < 3e18 && steady.start_ns < INT64_MAX - (int64_t)lasts)
+        steady.duration_ns = (int64_t)lasts;
     return steady;
 }
 
-/* The number of keys, from the busiest on, of which some window might have more than a negligible tail. */
-static uint64_t reach_of(struct model *model)
+/* The chance that a window exceeds a limit. Where its first rows leave the disk before it ends, that of the
+ * share that is there at a time is a bound, and the other one looks at overlapping times. */
+static double disk_tail(struct model *model, double mean)
 {
-    const struct wl_workload *workload = &model->scenario->workload;
-    const struct bk_strategy *strategy = &model->settings->strategy;
-    const double length_ns = strategy->of.time.calendar == BK_CALENDAR_NONE
-                                 ? (double)strategy->of.time.window_ns
-                                 : 31.0 * (double)SIM_DAY;
-    const double parts = (double)lab_shards(strategy);
-    const double bound = 1e-9 * length_ns * workload->rate_per_s * model->factor * peak_of(workload) / parts;
-    const double windows = parts * fmax(1, 1e-9 * (double)steady_of(model).duration_ns);
-    uint64_t low = 0, high = workload->key_count;
-    while (low < high) { /* shares never ascend */
-        const uint64_t key = low + (high - low) / 2;
-        const double share = sim_zipf_share(&workload->popularity, key),
-                     keys_left = (double)(workload->key_count - key);
-        if (poisson_tail(model, bound * share) * keys_left * windows < NEGLIGIBLE)
-            high = key;
-        else
-            low = key + 1;
-    }
-    return low;
+    const double tail = window_tail(model, model->bound < 0 ? mean * model->kept_least : mean);
+    return model->bound > 0 && model->kept_most < 1
+               ? fmin(tail, LOOKS / model->kept_least * window_tail(model, mean * model->kept_most))
+               : tail;
 }
 
-/* Expected numbers of partitions above a limit: in the run, and, as the stream continues without spikes, in
- * each further time the run. */
-struct sum {
-    double run, later;
+/* How a chance enters a sum: as an expected number, or as -log of the chance that it does not happen. */
+static double weigh(double chance, bool is_number)
+{
+    return is_number ? fmin(1, chance) : -log1p(-fmin(chance, 1 - DBL_EPSILON));
+}
+
+/* The sum over all keys of one window, of which a key that has all rows would have this many. */
+static double sum_keys(struct model *model, double rows, bool is_number)
+{
+    const struct sim_zipf *popularity = &model->scenario->workload.popularity;
+    double sum = 0;
+    for (uint64_t key = 0, step; key < popularity->count; key += step) {
+        step = tune_keys_alike(popularity, key);
+        const double tail =
+            disk_tail(model, rows * sim_zipf_share(popularity, key + step / 2) / model->parts);
+        if (tail * model->parts * (double)(popularity->count - key) < NEGLIGIBLE)
+            break;
+        sum += model->parts * (double)step * weigh(tail, is_number);
+    }
+    return sum;
+}
+
+/* The windows of a stream: how many are expected to exceed a limit, or -log of the chance that none does. */
+struct windows {
+    double *over;            /* by window, */
+    double *rows;            /* and the rows of a key that has all, apart from bursts and spikes */
+    size_t count, run_count; /* the latter end in the run */
+    double run;              /* in the run, of which the end cuts a window */
+    double each, days;       /* a window after these, on average, and its length */
 };
 
-static void add_windows(struct model *model, const struct masses *masses, double scale, struct sum *out)
+/* Sums up the windows of the run, where bursts or spikes make keys differ. False: the sum was not completed:
+ * `enough` are expected, it would take too long, or out of memory. */
+static bool sum_run(struct model *model, bool is_number, double enough, struct windows *out)
 {
     const struct wl_workload *workload = &model->scenario->workload;
-    double mean = -1, tail = 0, whole = 0, all = 0;
-    for (size_t i = 0; i < masses->count; i++, model->work++) {
-        if (masses->means[i] != mean)
-            tail = poisson_tail(model, scale * masses->means[i]);
-        mean = masses->means[i];
-        all += tail;
-        whole += i >= masses->whole_from && i - masses->whole_from < masses->whole_count ? tail : 0;
-    }
-    out->run += all;
-    if (masses->whole_ns > 0)
-        out->later += whole * (double)workload->duration_ns / masses->whole_ns;
-}
-
-/* Sums tails over all keys and windows. False: the sum was not completed: `enough` are expected, it would
- * take too long, or out of memory. */
-static bool sum_windows(struct model *model, double enough, struct sum *out)
-{
-    const struct wl_workload *workload = &model->scenario->workload;
-    const struct wl_workload steady = steady_of(model);
-    struct masses known[SHAPES_MAX] = {{0}}, later = {0};
-    const bool is_alike = !workload->has_bursts && workload->spike_count <= 64,
-               has_later = workload->spike_count > 0 || steady.duration_ns > workload->duration_ns;
-    const uint64_t reach = reach_of(model);
-    const double parts = (double)lab_shards(&model->settings->strategy); /* each is Poisson, too */
+    const bool is_alike = !workload->has_bursts && workload->spike_count <= SHAPES_MAX;
+    const double peak =
+        workload->rate_per_s * 86400 * window_days(model) * peak_of(workload) * model->factor / model->parts;
+    struct masses known[SHAPES_MAX] = {{0}};
     size_t known_count = 0;
     bool is_fine = true;
-    for (uint64_t key = 0; is_fine && key < reach; key++) {
+    model->work = 0;
+    for (uint64_t key = 0; is_fine && key < workload->key_count; key++) {
         const double share = sim_zipf_share(&workload->popularity, key),
-                     keys_left = (double)(workload->key_count - key);
+                     left = model->parts * (double)(workload->key_count - key);
         const uint64_t shape = is_alike ? shape_of(workload, key) : 0;
         size_t at = 0;
+        if (left * (double)(out->run_count + 1) * disk_tail(model, peak * share) < NEGLIGIBLE)
+            break;
         while (is_alike && at < known_count && known[at].shape != shape)
             at++;
         if (!is_alike || at == known_count) {
             known_count = at + 1;
             known[at].shape = shape;
-            known[at].share = share;
-            is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]) &&
-                      (!has_later || key > 0 || integrate(model, &steady, key, &later));
-            later.share = key > 0 ? later.share : share;
-            model->work = key > 0 ? model->work : 0; /* once for all keys */
+            is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]);
         }
-        if (!is_fine)
-            break;
-        const double scale = share / known[at].share / parts, then = share / later.share / parts;
         /* Each key that bursts takes as long as those before it. */
-        is_fine = model->work <= STRETCHES_MAX &&
+        is_fine = is_fine && model->work <= STRETCHES_MAX &&
                   (is_alike || key < KEYS_TRIED ||
-                   model->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
-        if (parts * keys_left *
-                fmax(poisson_tail(model, known[at].most * scale) * (double)known[at].count,
-                     poisson_tail(model, later.most * then) * (double)later.count) <
-            NEGLIGIBLE) {
-            if (is_alike && workload->spike_count == 0)
-                break;
-            continue;
+                   model->work / (double)(key + 1) * (double)workload->key_count <= STRETCHES_MAX);
+        const double scale = is_fine ? share / known[at].share / model->parts : 0;
+        double mean = -1, tail = 0;
+        for (size_t i = 0; is_fine && i < known[at].count; i++, model->work++) {
+            if (known[at].means[i] != mean)
+                tail = model->parts * weigh(disk_tail(model, scale * known[at].means[i]), is_number);
+            mean = known[at].means[i];
+            out->run += tail;
+            if (i < out->run_count)
+                out->over[i] += tail;
         }
-        struct sum of_key = {0, 0}, of_later = {0, 0};
-        add_windows(model, &known[at], scale, &of_key);
-        if (has_later)
-            add_windows(model, &later, then, &of_later);
-        out->run += parts * of_key.run;
-        out->later += parts * (has_later ? of_later.later : of_key.later);
         is_fine = is_fine && out->run <= enough;
     }
     for (size_t i = 0; i < SHAPES_MAX; i++)
         free(known[i].means);
-    free(later.means);
     return is_fine;
+}
+
+/* Sums up those that are judged for this many days. False as above. */
+static bool sum_windows(struct model *model, double days, bool is_number, double enough, struct windows *out)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const struct wl_workload steady = steady_of(model, days);
+    const bool is_own = workload->has_bursts || workload->spike_count > 0;
+    struct masses run = {0}, masses = {0};
+    double kinds[KINDS_MAX][2], later = 0; /* of windows: the rows of each kind, and the number for these */
+    size_t kind_count = 0, later_count = 0;
+    int64_t from_ns = workload->start_ns, at_ns = from_ns;
+    *out = (struct windows){0};
+    bool is_fine = integrate(model, workload, 0, &run) && integrate(model, &steady, 0, &masses);
+    out->rows = masses.means;
+    out->over = is_fine ? calloc(masses.count, sizeof *out->over) : NULL;
+    is_fine = out->over != NULL;
+    out->run_count = is_fine ? run.count - 1 : 0;
+    out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count : masses.count - 1;
+    for (size_t i = 0; is_fine && i + 1 < masses.count; i++) {
+        const double rows = out->rows[i] /= masses.share;
+        const bool is_later = i > 0 && (workload->has_bursts || i >= out->run_count);
+        size_t at = 0;
+        while (at < kind_count && fabs(kinds[at][0] - rows) > 1e-9 * rows)
+            at++;
+        const double over = at < kind_count ? kinds[at][1] : sum_keys(model, rows, is_number);
+        if (at == kind_count && kind_count < KINDS_MAX && !workload->has_bursts) {
+            kinds[kind_count][0] = rows;
+            kinds[kind_count++][1] = over;
+        }
+        from_ns = is_later ? from_ns : window_end(model, at_ns);
+        at_ns = window_end(model, at_ns);
+        later += is_later ? over : 0;
+        later_count += is_later;
+        if (i < out->count && !(is_own && i < out->run_count))
+            out->over[i] = over;
+        if (i < out->run_count)
+            out->run += is_own ? 0 : over;
+    }
+    if (is_fine && later_count > 0) {
+        out->each = later / (double)later_count;
+        out->days = (double)(at_ns - from_ns) / (double)SIM_DAY / (double)later_count;
+    }
+    if (is_fine && !is_own)
+        out->run += sum_keys(model, run.means[run.count - 1] / run.share, is_number);
+    free(run.means);
+    return is_fine && (!is_own || sum_run(model, is_number, enough, out));
+}
+
+static void windows_clear(struct windows *windows)
+{
+    free(windows->over);
+    free(windows->rows);
+}
+
+/* Of those that end within this many days. */
+static double windows_within(const struct model *model, const struct windows *windows, double days)
+{
+    int64_t at_ns = model->scenario->workload.start_ns, until_ns;
+    const int64_t end_ns = at_ns + (int64_t)(days * (double)SIM_DAY);
+    double sum = 0;
+    for (size_t i = 0; i < windows->count && (until_ns = window_end(model, at_ns)) <= end_ns; i++) {
+        sum += windows->over[i];
+        at_ns = until_ns;
+    }
+    return sum + windows->each * (double)(end_ns - at_ns) / (double)SIM_DAY / windows->days;
+}
+
+/* The chance that a window of a key that bursts exceeds the limit in rows, or in bytes, is at most this, for
+ * its mean: Chernoff's bound, by the larger eigenvalue of the two states, in which rows are Poisson. The
+ * eigenvalue is convex in the rate, so that the daily curve makes it at most the mean of its extremes. */
+static double burst_tail(const struct model *model, double mean, double days, bool is_sized)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double ends = days * (double)SIM_DAY / (double)workload->burst_on_ns,
+                 begins = days * (double)SIM_DAY / (double)workload->burst_off_ns,
+                 slow = mean / (1 + begins / (begins + ends) * (workload->burst_factor - 1)),
+                 most = is_sized ? model->room : floor(model->rows) + 1,
+                 unit = is_sized ? model->sizes.mean : 1,
+                 daily = workload->has_daily ? workload->daily_amplitude : 0,
+                 rates[] = {days == floor(days) ? 1 - daily : 1 + daily, 1 + daily};
+    const struct number one = {POISSON, 1, 1};
+    double low = 0, high = 40, least = 0, at[4];
+    size_t last = 0;
+    while (is_sized && last + 1 < model->sizes.count && model->sizes.bytes[last + 1] <= model->room / 16)
+        last++;
+    for (int i = 0; i < 80; i++) {
+        double exponents[2];
+        for (int k = 0; k < 2; k++) {
+            const double t = low + (high - low) * (1 + k) / 3;
+            at[0] = expm1(t);
+            exponents[k] = is_sized && !cumulants(&model->sizes, last, &one, t / unit, at) ? (double)INFINITY
+                                                                                           : -t / unit * most;
+            for (int j = 0; j < 2 && isfinite(exponents[k]); j++) {
+                const double off = at[0] * slow * rates[j] - begins,
+                             on = at[0] * slow * rates[j] * workload->burst_factor - ends;
+                exponents[k] += (off + on + hypot(off - on, 2 * sqrt(begins * ends))) / 4;
+            }
+        }
+        const double third = (high - low) / 3;
+        low += exponents[0] > exponents[1] ? third : 0;
+        high -= exponents[0] > exponents[1] ? 0 : third;
+        least = fmin(least, exponents[0]);
+    }
+    return exp(least) + (is_sized ? mean * model->sizes.above[last] : 0);
+}
+
+/* An upper bound of the number in a window of each key, where keys burst. */
+static double bursts_most(struct model *model, double days)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const struct sim_zipf *popularity = &workload->popularity;
+    double sum = 0;
+    for (uint64_t key = 0, step; key < popularity->count; key += step) {
+        step = tune_keys_alike(popularity, key);
+        const double rows = workload->rate_per_s * 86400 * days * model->factor *
+                            sim_zipf_share(popularity, key) / model->parts,
+                     tail = (isfinite(model->rows) ? burst_tail(model, rows, days, false) : 0) +
+                            (isfinite(model->sized_rows) ? burst_tail(model, rows, days, true) : 0);
+        if (tail * model->parts * (double)(popularity->count - key) < NEGLIGIBLE)
+            break;
+        sum += model->parts * (double)step * fmin(1, tail);
+    }
+    return sum;
 }
 
 /* --- crowds of keys: partitions without end, and those that count rows */
@@ -608,8 +843,6 @@ struct passage {
     struct crowd *crowds; /* most rows first */
     size_t count, capacity;
     double bursts; /* relative variance of a key's rows in one time the run */
-    double parts;  /* of a key */
-    int bound;     /* of the number: below or above 0, a lower or an upper one */
 };
 
 /* Adds keys, which merge with those that are alike; shares never ascend. */
@@ -646,8 +879,8 @@ static bool gather(struct passage *out)
     for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
         const uint64_t shape = shape_of(workload, key);
         size_t at = 0;
-        step = is_drawn || workload->spike_count > 0 ? 1 : tune_keys_alike(key, workload->key_count);
-        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / out->parts;
+        step = is_drawn || workload->spike_count > 0 ? 1 : tune_keys_alike(&workload->popularity, key);
+        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / model->parts;
         while (at < known_count && known[at].shape != shape)
             at++;
         if (at == known_count) {
@@ -655,13 +888,13 @@ static bool gather(struct passage *out)
             if (!is_fine)
                 break;
             known[at].shape = shape;
-            known[known_count++].share = sim_zipf_share(&workload->popularity, key);
+            known_count++;
         }
         struct crowd crowd = {known[at].means[0] * share / known[at].share, pace * share,
-                              out->parts * (double)step, is_drawn && model->work <= BURSTS_DRAWN};
+                              model->parts * (double)step, is_drawn && model->work <= BURSTS_DRAWN};
         if (crowd.known != 0) {
             is_fine = integrate(model, workload, key, &own);
-            crowd.seen = is_fine ? own.means[0] / out->parts : 0;
+            crowd.seen = is_fine ? own.means[0] / model->parts : 0;
         }
         is_fine = is_fine && add_crowd(out, &crowd);
     }
@@ -671,18 +904,20 @@ static bool gather(struct passage *out)
     return is_fine;
 }
 
-/* P(N > rows) for this mean, Poisson unless the variance is larger. */
-static double above(double rows, double mean, double variance)
+/* P(N > rows) of a key or its parts with this mean: Poisson unless there is more variance, or rows come in
+ * equal steps. */
+static double above(const struct model *model, double rows, double mean, double more)
 {
-    return variance > mean ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(variance))
-                           : tune_poisson_above(mean, rows);
+    return model->scenario->workload.every_ns > 0 ? fmax(0, fmin(1, mean - floor(rows)))
+           : more > 0 ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(mean + more))
+                      : tune_poisson_above(mean, rows);
 }
 
 static double endless_tail(struct model *model, double mean, double drawn)
 {
-    return drawn > 0 ? fmax(above(model->rows, mean, mean + drawn),
-                            above(model->sized_rows, mean, mean * (1 + model->relative) + drawn))
-                     : poisson_tail(model, mean);
+    return drawn > 0 ? fmax(above(model, model->rows, mean, drawn),
+                            above(model, model->sized_rows, mean, mean * model->relative + drawn))
+                     : window_tail(model, mean);
 }
 
 /* The chance that no part of a key is over a limit: all have the bursts of the key. */
@@ -692,36 +927,24 @@ static double key_kept(const struct passage *passage, double mean, double deviat
     for (int i = -40; i <= 40; i++) {
         const double weight = exp(-i * i / 200.0),
                      tail = endless_tail(passage->model, mean + i / 10.0 * deviation, 0);
-        kept += weight * exp(passage->parts * log1p(-fmin(tail, 1)));
+        kept += weight * exp(passage->model->parts * log1p(-fmin(tail, 1)));
         all += weight;
     }
     return kept / all;
 }
 
-/* The integral of what the daily curve adds, up to this multiple of the run. */
-static double daily_part(const struct wl_workload *workload, double times)
+/* The rows that come between two times in days since the start, as days of the mean rate, without bursts and
+ * spikes. */
+static double rows_between(const struct wl_workload *workload, double from, double to)
 {
-    const double turn = 2 * M_PI / (double)SIM_DAY,
-                 after_peak_ns = (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY);
+    const double turn = 2 * M_PI,
+                 after_peak =
+                     (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY) / (double)SIM_DAY;
     if (!workload->has_daily)
-        return 0;
-    return workload->daily_amplitude / (turn * (double)workload->duration_ns) *
-           sin(turn * fmod(after_peak_ns + times * (double)workload->duration_ns, (double)SIM_DAY));
-}
-
-/* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
- * it gets rows. */
-static double grows_for(const struct lab_scenario *scenario)
-{
-    return scenario->row_ttl_ns > 0
-               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
-               : (double)INFINITY;
-}
-
-/* How a chance enters a sum: as an expected number, or as -log of the chance that it does not happen. */
-static double weigh(double chance, bool is_number)
-{
-    return is_number ? fmin(1, chance) : -log1p(-fmin(chance, 1 - DBL_EPSILON));
+        return to - from;
+    return to - from +
+           workload->daily_amplitude / turn *
+               (sin(turn * fmod(after_peak + to, 1)) - sin(turn * fmod(after_peak + from, 1)));
 }
 
 /* Of the partitions of a key with this many rows. Its j-th partition, if it exceeds a limit, does so once the
@@ -733,16 +956,17 @@ static double sum_counted(const struct model *model, double mean, double drawn, 
                  days = (double)model->scenario->workload.duration_ns / (double)SIM_DAY,
                  open = grows_for(model->scenario) / days, held = pace * open,
                  each = is_number ? model->mean : model->mean_within;
-    const double first = above(limit, mean, mean + drawn), left = (mean - limit) / each,
-                 tail = isfinite(open) ? model->tail * above(limit - 1, held, held) : model->tail;
+    const double first = above(model, limit, mean, drawn), left = (mean - limit) / each,
+                 own = model->scenario->workload.every_ns > 0 ? 0.25 : mean, /* variance of the key's rows */
+        tail = isfinite(open) ? model->tail * above(model, limit - 1, held, 0) : model->tail;
     double later = 0, more = 1;
     if (left > GENERATIONS)
         later = left + (model->variance / (each * each) - 1) / 2;
     else
         for (double j = 1; j < left + 2 || more > 1e-9 * later; j++)
-            later += more = fmin(above(limit + j, mean, mean + drawn),
+            later += more = fmin(above(model, limit + j, mean, drawn),
                                  gsl_cdf_ugaussian_Q((floor(limit) + 0.5 + j * each - mean) /
-                                                     sqrt(mean + drawn + j * model->variance)));
+                                                     sqrt(own + drawn + j * model->variance)));
     return weigh(tail * first, is_number) + later * weigh(tail, is_number);
 }
 
@@ -763,8 +987,8 @@ static double sum_aged(const struct passage *passage, const struct crowd *crowd,
     const struct wl_workload *workload = &model->scenario->workload;
     const double rows = crowd->pace * times,
                  ages = times * (double)workload->duration_ns / (double)model->settings->strategy.max_age_ns,
-                 count = passage->bound < 0 ? ceil(ages) + 1 : fmax(1, ages);
-    if (passage->bound <= 0)
+                 count = model->bound < 0 ? ceil(ages) + 1 : fmax(1, ages);
+    if (model->bound <= 0)
         return count * sum_counted(model, rows / count, 0, crowd->pace, is_number);
     const double spikes = fmax(0, crowd->seen - crowd->pace),
                  most = rows / count * (has_level_ages(model) ? 1 : peak_of(workload));
@@ -782,13 +1006,12 @@ static double sum_until(const struct passage *passage, double times, bool is_num
     const struct wl_workload *workload = &model->scenario->workload;
     const double days = (double)workload->duration_ns / (double)SIM_DAY,
                  open = model->is_counted ? (double)INFINITY : grows_for(model->scenario) / days;
-    const bool is_capped = passage->bound > 0 && times > open;
+    const bool is_capped = model->bound > 0 && times > open;
     const double looks = is_capped ? LOOKS * times / open : 1;
     double sum = 0, left = 0;
-    if (passage->bound < 0)
+    if (model->bound < 0)
         times = fmin(times, open);
-    const double more = fmax(0, times - 1),
-                 rows = times > 1 ? more + daily_part(workload, times) - daily_part(workload, 1) : 0;
+    const double more = fmax(0, times - 1), rows = rows_between(workload, days, days * (1 + more)) / days;
     for (size_t i = 0; i < passage->count; i++)
         left += passage->crowds[i].count;
     for (size_t i = 0; i < passage->count && sum <= most; i++) {
@@ -802,7 +1025,7 @@ static double sum_until(const struct passage *passage, double times, bool is_num
             drawn = passage->bursts * crowd->pace * crowd->pace * kept;
         }
         /* A key's parts are Poisson, given its bursts. */
-        const bool is_divided = drawn > 0 && passage->parts > 1;
+        const bool is_divided = drawn > 0 && passage->model->parts > 1;
         const double tail =
             model->is_counted && model->settings->strategy.max_age_ns > 0
                 ? sum_aged(passage, crowd, times, is_number)
@@ -818,7 +1041,7 @@ static double sum_until(const struct passage *passage, double times, bool is_num
         else if (!is_divided)
             sum += crowd->count * weigh(tail, is_number);
         else if (tail > NEGLIGIBLE)
-            sum -= looks * crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
+            sum -= looks * crowd->count / passage->model->parts * log(key_kept(passage, mean, sqrt(drawn)));
     }
     return sum;
 }
@@ -826,10 +1049,7 @@ static double sum_until(const struct passage *passage, double times, bool is_num
 static bool passage_of(struct model *model, struct passage *out)
 {
     const struct wl_workload *workload = &model->scenario->workload;
-    const struct bk_strategy *strategy = &model->settings->strategy;
-    *out = (struct passage){
-        .model = model,
-        .parts = strategy->kind == BK_KIND_HASH ? fmax(1, (double)strategy->of.hash.buckets) : 1};
+    *out = (struct passage){.model = model};
     if (workload->has_bursts) {
         const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
                      share = wl_burst_share(workload), mean = wl_burst_mean(workload),
@@ -842,14 +1062,47 @@ static bool passage_of(struct model *model, struct passage *out)
 
 /* --- the expected number */
 
+/* Of partitions above a limit. */
+struct bounds {
+    double least, most;
+};
+
+/* Of the windows of this many days, or of the run alone. False: the upper bound is not known. */
+static bool window_bounds(struct model *model, double days, bool is_longer, double enough, struct bounds *out,
+                          double *in_run)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double open = grows_for(model->scenario), length = window_days(model);
+    struct windows windows;
+    model->bound = 1;
+    model->kept_least = fmin(1, open / length);
+    model->kept_most =
+        workload->has_bursts || workload->spike_count > 0
+            ? 1
+            : fmin(1, (open * (1 + 1.0 / LOOKS) + (workload->has_daily ? 1 / M_PI : 0)) / length);
+    const bool is_whole = sum_windows(model, days, true, enough, &windows);
+    out->least = out->most = is_whole && is_longer ? windows_within(model, &windows, days) : windows.run;
+    *in_run = windows.run;
+    if (is_whole && is_longer && workload->has_bursts)
+        out->most = fmax(out->most, windows.run + days / length * bursts_most(model, length));
+    windows_clear(&windows);
+    if (model->kept_least == 1)
+        return is_whole;
+    model->bound = -1;
+    const bool has_least = sum_windows(model, days, true, enough, &windows);
+    out->least = has_least && is_longer ? windows_within(model, &windows, days) : windows.run;
+    windows_clear(&windows);
+    return is_whole;
+}
+
 /* Where only the numbers of rows and keys are known: most partitions exceed a limit if few keys have all
  * rows, and fewest if all have equally many. */
-static struct sum counted_bounds(const struct model *model, double rows, double keys, double times)
+static struct bounds counted_bounds(const struct model *model, double rows, double keys, double times)
 {
     const double each = times * rows / fmax(1, keys);
     const double begun = model->settings->strategy.max_age_ns > 0 ? rows : rows / model->mean;
-    return (struct sum){keys * sum_counted(model, each, 0, each / times, true),
-                        model->tail * (times * begun + keys)};
+    return (struct bounds){keys * sum_counted(model, each, 0, each / times, true),
+                           model->tail * (times * begun + keys)};
 }
 
 void tune_expected_share(struct lab_facts *facts, double partitions)
@@ -873,7 +1126,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
                               ? TUNE_EXPECTED_ENOUGH
                               : (double)INFINITY;
     struct model model;
-    struct sum sum = {0, 0};
+    struct bounds sum = {0, 0};
     bool is_whole = true;
     out->has_distribution = false;
     out->expected_most = (double)INFINITY;
@@ -883,13 +1136,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     if (!model_of(scenario, settings, prospect->factor, &model))
         return;
     if (kind == BK_KIND_TIME) {
-        is_whole = sum_windows(&model, enough, &sum);
-        out->expected_run = sum.run;
-        sum.run += (times - 1) * sum.later;
-        /* Bursts that were drawn tell the number if it is not small. Otherwise a longer one may come, unless
-         * not even a window that is all burst exceeds a limit. */
-        is_whole = is_whole && (!workload->has_bursts || times <= 1 || sum.run > TUNE_EXPECTED_ENOUGH ||
-                                reach_of(&model) == 0);
+        is_whole = window_bounds(&model, days, times > 1, enough, &sum, &out->expected_run);
     } else if (model.is_counted) {
         sum = tune_has_rate(scenario)
                   ? counted_bounds(&model,
@@ -899,27 +1146,24 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         out->expected_share = model.tail;
         out->expected_full = settings->strategy.max_age_ns == 0 && scenario->row_ttl_ns == 0 ? model.tail : 0;
     }
-    if (!lab_kind_ends(kind) || (model.is_counted && tune_has_rate(scenario) && sum.later > NEGLIGIBLE)) {
+    if (!lab_kind_ends(kind) || (model.is_counted && tune_has_rate(scenario) && sum.most > NEGLIGIBLE)) {
         struct passage passage;
         is_whole = passage_of(&model, &passage);
-        passage.bound = 1;
-        sum.later = out->expected_run = is_whole ? sum_until(&passage, times, true, enough) : 0;
-        passage.bound = -1;
-        sum.run = is_whole ? fmin(sum.later, sum_until(&passage, times, true, enough)) : 0;
-        is_whole = is_whole && sum.later <= enough;
+        model.bound = 1;
+        sum.most = out->expected_run = is_whole ? sum_until(&passage, times, true, enough) : 0;
+        model.bound = -1;
+        sum.least = is_whole ? fmin(sum.most, sum_until(&passage, times, true, enough)) : 0;
+        is_whole = is_whole && sum.most <= enough;
         free(passage.crowds);
     }
     /* Agents make more of their partitions exceed a limit, if anything, unless rows have a number. */
     out->has_distribution = scenario->engine != LAB_ENGINE_CLUSTER ||
                             (kind == BK_KIND_COUNT && settings->source == BK_SOURCE_EXTERNAL);
-    /* Rows may leave the disk before a window ends, and an age may end a partition of a trace early. */
-    if ((kind == BK_KIND_TIME && scenario->row_ttl_ns == 0) ||
-        (kind != BK_KIND_TIME && (settings->strategy.max_age_ns == 0 || tune_has_rate(scenario))))
-        out->expected_least = sum.run;
+    /* An age may end a partition of a trace early. */
+    if (settings->strategy.max_age_ns == 0 || tune_has_rate(scenario))
+        out->expected_least = sum.least;
     if (is_whole && out->has_distribution)
-        out->expected_most = model.is_counted && model.tail == 0
-                                 ? 0
-                                 : fmax(DBL_MIN, kind == BK_KIND_TIME ? sum.run : sum.later);
+        out->expected_most = model.is_counted && model.tail == 0 ? 0 : fmax(DBL_MIN, sum.most);
 }
 
 double tune_rounded(double value)
@@ -1108,11 +1352,47 @@ double tune_unbucketed_days(const struct tune_outlook *outlook)
     return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
 }
 
+/* The same of windows: in the one in which the sum reaches that of the median, once the keys have enough of
+ * its rows. */
+static double windows_median(struct model *model, const struct windows *windows, bool is_after)
+{
+    const struct wl_workload *workload = &model->scenario->workload;
+    const size_t from = is_after && windows->run >= M_LN2 ? windows->run_count : 0;
+    int64_t at_ns = workload->start_ns, until_ns = window_end(model, at_ns);
+    double left = M_LN2, low = 0, high = 1;
+    size_t i = 0;
+    for (; i < windows->count && (i < from || windows->over[i] < left); i++) {
+        left -= i < from ? 0 : windows->over[i];
+        at_ns = until_ns;
+        until_ns = window_end(model, at_ns);
+    }
+    double days = (double)(at_ns - workload->start_ns) / (double)SIM_DAY,
+           length = (double)(until_ns - at_ns) / (double)SIM_DAY;
+    if (i == windows->count) {
+        const double more = floor(left / windows->each);
+        if (!(windows->each > 0 && more < 1e15))
+            return (double)INFINITY;
+        days += more * windows->days;
+        left -= more * windows->each;
+        length = windows->days;
+    }
+    if (workload->has_bursts || (workload->spike_count > 0 && i < windows->run_count))
+        return days + length * left / (i < windows->count ? windows->over[i] : windows->each);
+    const double rows = windows->rows[i < windows->count ? i : windows->count - 1],
+                 all = rows_between(workload, days, days + length);
+    for (int k = 0; k < 40; k++) {
+        const double middle = (low + high) / 2,
+                     part = rows_between(workload, days, days + middle * length) / all;
+        *(sum_keys(model, rows * part, false) < left ? &low : &high) = middle;
+    }
+    return days + length * high;
+}
+
 /* The same for partitions that end. */
 static double ending_days(const struct tune_outlook *outlook, struct model *model, bool is_after)
 {
-    struct sum sum = {0, 0};
-    double times;
+    struct windows windows;
+    double first;
     if (model->is_counted && model->tail == 0)
         return (double)INFINITY;
     if (model->is_counted && model->settings->strategy.max_age_ns > 0 && !has_level_ages(model))
@@ -1122,14 +1402,13 @@ static double ending_days(const struct tune_outlook *outlook, struct model *mode
                               M_LN2 * model->mean / model->tail / outlook->rows);
     if (model->is_counted)
         return outlook->days * passage_median(model, is_after);
-    const int64_t next_ns = window_end(model, model->scenario->workload.start_ns);
-    if ((double)(window_end(model, next_ns) - next_ns) > grows_for(model->scenario) * (double)SIM_DAY ||
-        !sum_windows(model, (double)INFINITY, &sum))
+    if (window_days(model) > grows_for(model->scenario))
         return (double)NAN;
-    times = sum.run < M_LN2 ? 1 + (M_LN2 - sum.run) / sum.later
-            : is_after      ? 1 + M_LN2 / sum.later
-                            : M_LN2 / sum.run;
-    return outlook->days * tune_rounded(times);
+    first = sum_windows(model, LAB_JUDGED_DAYS, false, (double)INFINITY, &windows)
+                ? windows_median(model, &windows, is_after)
+                : (double)NAN;
+    windows_clear(&windows);
+    return first;
 }
 
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,

@@ -172,14 +172,12 @@ static struct lab_rate_facts seconds_over(const struct rates *rates, double limi
 {
     struct lab_rate_facts out = {.is_known = true};
     const struct profile *profile = rates->profile;
-    const bool is_uniform =
-        sim_zipf_share(rates->popularity, 0) == sim_zipf_share(rates->popularity, rates->keys - 1);
     double all = 0;
     for (size_t i = 0; i < profile->count; i++)
         all += profile->pieces[i].most;
     for (uint64_t key = 0, step; key < rates->keys; key += step) {
         const uint64_t left = rates->keys - key;
-        step = is_uniform ? left : tune_keys_alike(key, rates->keys);
+        step = tune_keys_alike(rates->popularity, key);
         const double most = rates->most * sim_zipf_share(rates->popularity, key) / rates->parts,
                      least = rates->least * sim_zipf_share(rates->popularity, key + step - 1) / rates->parts;
         const double parts = rates->parts * (double)step;
@@ -271,7 +269,7 @@ static void know_writes(const struct tune_prospect *prospect, const struct lab_s
                  rate = workload->rate_per_s * prospect->factor;
     struct profile profile = {0};
     struct rates rates = {&workload->popularity, workload->key_count, &profile, rate, rate, 1, 0};
-    if (!tune_has_rate(scenario))
+    if (!tune_has_rate(scenario) || workload->every_ns > 0)
         return;
     set_kind(scenario, settings, &rates);
     if (make_profile(workload, &profile)) {

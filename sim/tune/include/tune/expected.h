@@ -53,10 +53,10 @@ bool tune_rates_add(const struct tune_prospect *prospect, struct lab_strategy_re
 double tune_rounded(double value);
 /* Whether partitions are those of (key, bucket) alone, of rows that the lab makes, by settings that stay. */
 bool tune_is_plain(const struct lab_scenario *scenario, const struct lab_settings *settings);
-/* Whether the rows of each key are Poisson, at the rate of the scenario. */
+/* Whether the rows of each key come at the rate of the scenario: Poisson, or in equal steps. */
 bool tune_has_rate(const struct lab_scenario *scenario);
 /* From this key on, how many have nearly the same popularity: about 1% of the rank, past the busiest keys. */
-uint64_t tune_keys_alike(uint64_t key, uint64_t keys);
+uint64_t tune_keys_alike(const struct sim_zipf *popularity, uint64_t key);
 
 /* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
  * daily and weekly cycles: each week of the second half with the week half the trace earlier. The logarithms
