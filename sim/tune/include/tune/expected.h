@@ -3,15 +3,15 @@
  * one does.
  *
  * The rows of a partition are: N for `count`; negative binomial for `probabilistic` (tune/odds.h) and for
- * `weighted`; and Poisson for windows of `time`, buckets of `hash` and the partitions of `unbucketed`, given
- * the integral of the key's rate, which bursts, spikes and the daily curve change. The bytes of rows of drawn
+ * `weighted`, where rows may make several increments and are a renewal process; and, for windows of `time`,
+ * buckets of `hash` and the partitions of `unbucketed`, Poisson, given the integral of the key's rate, which
+ * bursts, spikes and the daily curve change, or, of rows in equal steps, binomial. The bytes of rows of drawn
  * sizes are a sum of independent sizes, whose tail is that at its saddle point.
  *
  * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
- * run, and after it all kinds of windows of the stream without spikes. Where keys burst and at most one
- * window is expected above a limit, there is no upper bound, because a longer burst may come. Partitions that
- * count rows are the renewal process of each key, in each age. Those without end are expected for the run,
- * with the rows that are on disk.
+ * run, and after it the windows of the stream without spikes. Where keys burst, Chernoff's bound is the upper
+ * one. Partitions that count rows are the renewal process of each key, in each age. Those without end are
+ * expected for the run. Rows that have left the disk do not count.
  *
  * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), and where
  * settings change during the run. With agents, the number is a lower bound for partitions that count rows,
