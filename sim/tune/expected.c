@@ -209,27 +209,27 @@ static bool cumulants(const struct sizes *sizes, size_t last, const struct numbe
 static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room,
                            bool *is_bound)
 {
-    double at[4], low = 0, high = 0;
+    double at[4];
     *is_bound = false;
     if (!cumulants(sizes, last, number, 0, at) || !(at[2] > 0))
         return at[1] > room;
-    const double distance = (room - at[1]) / sqrt(at[2]), step = 1 / sqrt(at[2]);
-    if (distance > 0)
-        for (high = step; cumulants(sizes, last, number, high, at) && at[1] < room && high < 1e4 * step;)
-            high *= 2;
-    else
-        for (low = -step; cumulants(sizes, last, number, low, at) && at[1] > room && low > -64 * step;)
-            low *= 2;
-    for (int i = 0; i < 40; i++) {
-        const double middle = (low + high) / 2;
-        *(cumulants(sizes, last, number, middle, at) && at[1] < room ? &low : &high) = middle;
+    const double distance = (room - at[1]) / sqrt(at[2]), most = 1e4 / sqrt(at[2]);
+    double t = 0, low = distance > 0 ? 0 : -64e-4 * most, high = distance > 0 ? most : 0;
+    bool exists = true;
+    /* Newton's iteration of the mean's logarithm, which is nearly a straight line; else bisection. */
+    for (int i = 0; i < 100 && !(exists && fabs(at[1] - room) <= 1e-12 * room) && high - low > 1e-12 * high;
+         i++) {
+        const double next = t + log(room / at[1]) * at[1] / at[2];
+        t = exists && next > low && next < high ? next : (low + high) / 2;
+        exists = cumulants(sizes, last, number, t, at);
+        *(exists && at[1] < room ? &low : &high) = t;
     }
-    if (!cumulants(sizes, last, number, low, at))
+    if (!exists && !cumulants(sizes, last, number, t = low, at))
         return 1;
-    *is_bound = low * sizes->bytes[last] > DOMINANT;
+    *is_bound = t * sizes->bytes[last] > DOMINANT;
     if (*is_bound)
-        return exp(at[0] + at[3] - low * room);
-    const double r = copysign(sqrt(2 * fmax(0, low * room - at[0])), low), u = low * sqrt(at[2]);
+        return exp(at[0] + at[3] - t * room);
+    const double r = copysign(sqrt(2 * fmax(0, t * room - at[0])), t), u = t * sqrt(at[2]);
     return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + (log(u / r) - at[3]) / r : distance);
 }
 
