@@ -17,7 +17,7 @@ name: small
 seed: 7
 duration: 2d
 keys: {count: 30, popularity: {zipf: 0.8}}
-arrivals: {rate: 0.5/s, bursts: {on: 10m, off: 1h, factor: 10}}
+arrivals: {rate: 0.5/s}
 row: {bytes: {lognormal: {mean: 300, sigma: 0.8}}, cells: 3}
 reads: {latest: {rows: 20, rate: 0.02/s}}
 limits: {partition_rows: 1000, partition_bytes: 250KB, tiny_rows: 24}
