@@ -27,9 +27,10 @@
  * simulated on its own cluster, so the ladder has fewer rungs. */
 #define THRESHOLD_MOST         1000u
 #define THRESHOLD_MOST_CLUSTER 100u
-/* Windows are tried if they are at most this many times shorter than the mean rate of the busiest key
- * requires. */
+/* Unless the distribution decides, windows are tried if they are at most this many times shorter than the
+ * mean rate of the busiest key requires. */
 #define WINDOW_ROOM 100.0
+#define WINDOW_PART 4.0 /* else this many times shorter than the first that is within the limits */
 #define HASH_MOST   65536.0
 /* Up to this threshold, bytes are varied in fine steps. */
 #define WEIGHTED_FINE 2u
@@ -383,32 +384,92 @@ static bool has_shards(const struct tune_contest *contest)
     return false;
 }
 
-/* Windows of common lengths, starting with the longest that fits into the run. If the scenario has shards,
- * each with the fewest that the mean rate of the busiest key and the limit of writes require, a power of two,
- * and with twice as many. */
+/* A whole number of days, hours, minutes or seconds, at least two of them; or one second. */
+static int64_t round_window(int64_t length_ns)
+{
+    const int64_t unit_ns = length_ns >= 2 * SIM_DAY      ? SIM_DAY
+                            : length_ns >= 2 * SIM_HOUR   ? SIM_HOUR
+                            : length_ns >= 2 * SIM_MINUTE ? SIM_MINUTE
+                                                          : SIM_SECOND;
+    return length_ns / unit_ns * unit_ns;
+}
+
+/* What the distribution says of windows of this length and the limits of sizes. */
+static enum lab_within judge_window(const struct tune_contest *contest, int64_t length_ns, int64_t epoch_ns)
+{
+    struct lab_settings settings = {.change_count = 0};
+    struct lab_limits limits = contest->scenario->limits;
+    struct lab_facts facts;
+    if (bk_strategy_time(length_ns, epoch_ns, &settings.strategy) != BK_OK)
+        return LAB_NOT_JUDGED;
+    for (int i = 0; i < LAB_RATES; i++)
+        limits.rate[i] = 0;
+    tune_know(contest, &settings, 1, contest->scenario->seed, &facts);
+    const struct lab_judgment judgment = lab_judgment_of(&limits, &facts);
+    return judgment.by == LAB_BY_SAMPLE ? LAB_NOT_JUDGED : judgment.within;
+}
+
+/* The longest window that its distribution does not exclude, from one that it does not to one that it does.
+ */
+static int64_t longest_window(const struct tune_contest *contest, int64_t low_ns, int64_t high_ns,
+                              int64_t epoch_ns)
+{
+    for (int64_t middle_ns; (middle_ns = round_window(low_ns + (high_ns - low_ns) / 2)) > low_ns;)
+        *(judge_window(contest, middle_ns, epoch_ns) == LAB_EXCEEDS ? &high_ns : &low_ns) = middle_ns;
+    return low_ns;
+}
+
+/* A window, in a scenario with shards with the fewest that the mean rate of the busiest key and the limit of
+ * writes require, a power of two, and with twice as many. needed: shards that these require. */
+static void add_window(struct ladder *out, int64_t length_ns, int64_t epoch_ns, bool is_sharded,
+                       double needed)
+{
+    uint32_t shards = 1;
+    while (is_sharded && shards < BK_SHARDS_MAX && needed > shards)
+        shards *= 2;
+    for (uint32_t turn = 1; turn <= (is_sharded ? 2 : 1) && turn * shards <= BK_SHARDS_MAX; turn++) {
+        enum bk_status status = bk_strategy_time(length_ns, epoch_ns, next(out));
+        add(out, turn * shards > 1 ? bk_strategy_shards(turn * shards, next(out)) : status);
+    }
+}
+
+/* The longest window that the distribution does not exclude, and common lengths below it: down to a quarter
+ * of the first that is within the limits by it, or else while the busiest key may have a hundredth of the
+ * rows. */
 static void climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
-    static const int64_t windows_ns[] = {
-        30 * SIM_DAY,    14 * SIM_DAY,   10 * SIM_DAY,  7 * SIM_DAY,     5 * SIM_DAY,     3 * SIM_DAY,
-        2 * SIM_DAY,     SIM_DAY,        12 * SIM_HOUR, 8 * SIM_HOUR,    6 * SIM_HOUR,    4 * SIM_HOUR,
-        3 * SIM_HOUR,    2 * SIM_HOUR,   SIM_HOUR,      30 * SIM_MINUTE, 20 * SIM_MINUTE, 15 * SIM_MINUTE,
-        10 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
+    static const int64_t common_ns[] = {
+        365 * SIM_DAY,  180 * SIM_DAY,   90 * SIM_DAY,    60 * SIM_DAY,    30 * SIM_DAY,    14 * SIM_DAY,
+        10 * SIM_DAY,   7 * SIM_DAY,     5 * SIM_DAY,     3 * SIM_DAY,     2 * SIM_DAY,     SIM_DAY,
+        12 * SIM_HOUR,  8 * SIM_HOUR,    6 * SIM_HOUR,    4 * SIM_HOUR,    3 * SIM_HOUR,    2 * SIM_HOUR,
+        SIM_HOUR,       30 * SIM_MINUTE, 20 * SIM_MINUTE, 15 * SIM_MINUTE, 10 * SIM_MINUTE, 5 * SIM_MINUTE,
+        2 * SIM_MINUTE, SIM_MINUTE,      30 * SIM_SECOND, 10 * SIM_SECOND, 5 * SIM_SECOND,  SIM_SECOND};
     const double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
     const bool is_sharded = has_shards(contest);
     const double writes = is_sharded ? parts_for_writes(contest) : 1;
     const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
-    for (size_t i = 0; i < sizeof windows_ns / sizeof *windows_ns; i++) {
-        if (windows_ns[i] > contest->rows.lasts_ns || (double)windows_ns[i] * WINDOW_ROOM < full_ns)
+    int64_t excluded_ns = 0;
+    double least_ns = full_ns / WINDOW_ROOM;
+    for (size_t i = 0; i < sizeof common_ns / sizeof *common_ns && (double)common_ns[i] >= least_ns; i++) {
+        const int64_t window_ns = common_ns[i];
+        if (window_ns > contest->rows.lasts_ns)
             continue;
-        uint32_t shards = 1;
-        while (is_sharded && shards < BK_SHARDS_MAX && fmax(writes, (double)windows_ns[i] / full_ns) > shards)
-            shards *= 2;
-        for (uint32_t turn = 1; turn <= (is_sharded ? 2 : 1) && turn * shards <= BK_SHARDS_MAX; turn++) {
-            enum bk_status status = bk_strategy_time(windows_ns[i], epoch_ns, next(out));
-            add(out, turn * shards > 1 ? bk_strategy_shards(turn * shards, next(out)) : status);
+        const enum lab_within within =
+            is_sharded ? LAB_NOT_JUDGED : judge_window(contest, window_ns, epoch_ns);
+        if (within == LAB_EXCEEDS) {
+            excluded_ns = window_ns;
+            continue;
         }
+        const int64_t longest_ns =
+            excluded_ns > 0 ? longest_window(contest, window_ns, excluded_ns, epoch_ns) : window_ns;
+        excluded_ns = 0;
+        if (longest_ns > window_ns)
+            add_window(out, longest_ns, epoch_ns, false, 1);
+        add_window(out, window_ns, epoch_ns, is_sharded, fmax(writes, (double)window_ns / full_ns));
+        if (within == LAB_WITHIN)
+            least_ns = fmax(least_ns, (double)window_ns / WINDOW_PART);
     }
 }
 

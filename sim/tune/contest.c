@@ -15,6 +15,8 @@
 
 /* A trace is read again by each round, which costs more than a few more settings of each kind. */
 #define TOGETHER 3
+/* A run has at most this many windows, if another kind is better. */
+#define WINDOWS_MOST 1e8
 
 const char *tune_status_name(enum tune_status status)
 {
@@ -282,21 +284,44 @@ static bool has_more_demands(const struct tune_contest *contest)
     return !is_shared(contest) || contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0;
 }
 
+/* Whether no other seed can show another rate of one partition than those that are judged. */
+static bool knows_rates(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    bool is_known = true;
+    for (int i = 0; i < LAB_RATES; i++) {
+        const struct lab_rate_facts *rate = &entrant->known.rates[i];
+        is_known =
+            is_known && (limits->rate[i] == 0 || (rate->is_known && rate->most <= 1 - limits->confidence));
+    }
+    return is_known;
+}
+
+/* Whether a run would take long, and show little that the distribution does not say. */
+static bool has_many_windows(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+    const struct tune_rows *rows = &contest->rows;
+    return strategy->kind == BK_KIND_TIME && strategy->of.time.calendar == BK_CALENDAR_NONE &&
+           fmin((double)rows->rows, (double)rows->lasts_ns / (double)strategy->of.time.window_ns *
+                                        (double)lab_shards(strategy) * (double)rows->keys) > WINDOWS_MOST;
+}
+
 static void judge(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const enum lab_within within = tune_judge(contest, entrant->seen, entrant->seeds, &entrant->known,
                                               &entrant->judgment, &entrant->failed);
     entrant->disqualifiers = (entrant->is_endless ? (unsigned)LAB_DISQUALIFIER_ENDLESS : 0) |
                              disqualifiers_of(entrant->seen, entrant->seeds);
-    entrant->status = within == LAB_EXCEEDS
-                          ? (entrant->failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
-                      : entrant->seeds == 0  ? TUNE_COSTLY
-                      : within == LAB_WITHIN ? TUNE_WITHIN
-                                             : TUNE_NOT_JUDGED;
+    entrant->status =
+        within == LAB_EXCEEDS ? (entrant->failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
+        : entrant->seeds == 0 && (within != LAB_WITHIN || !has_many_windows(contest, entrant)) ? TUNE_COSTLY
+        : within == LAB_WITHIN                                                                 ? TUNE_WITHIN
+                               : TUNE_NOT_JUDGED;
     const bool is_decided =
         within == LAB_WITHIN && entrant->seeds > 0 && entrant->asked >= asks(contest, entrant) &&
         (entrant->judgment.by == LAB_BY_DISTRIBUTION || entrant->judgment.by == LAB_BY_CERTAINTY);
-    if (is_decided && !has_more_demands(contest))
+    if (is_decided && knows_rates(contest, entrant) && !has_more_demands(contest))
         entrant->needs = entrant->seeds;
 }
 
@@ -448,8 +473,7 @@ struct search {
     struct lab_progress *progress;
     size_t *list;
     size_t count, together;
-    uint32_t from;   /* the first of these seeds */
-    bool ends_early; /* as soon as it is judged */
+    uint32_t from; /* the first of these seeds */
 };
 struct batch {
     struct lab_result *result;
@@ -496,9 +520,8 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
         entrant->seen[entrant->seeds++] = batch->seen[i];
         judge(search->contest, entrant);
         if (search->from > 0)
-            *is_enough = entrant->seeds >= entrant->needs ||
-                         (!search->contest->is_exhaustive && !may_win(entrant)) ||
-                         (search->ends_early && entrant->status != TUNE_NOT_JUDGED);
+            *is_enough =
+                entrant->seeds >= entrant->needs || (!search->contest->is_exhaustive && !may_win(entrant));
     }
     if (batch->result != NULL)
         search->contest->entrants[search->list[first]].result = batch->result;
@@ -510,7 +533,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
 
 /* Runs the settings of the list, and empties it. A run of a trace has one thread, so there the list is
  * divided. */
-static bool run_round(struct search *search, bool ends_early, struct sim_error *error)
+static bool run_round(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
     struct lab_progress *progress = search->progress, inner = {.parent = progress};
@@ -518,7 +541,6 @@ static bool run_round(struct search *search, bool ends_early, struct sim_error *
     const uint64_t margins = contest->scenario->trace_path == NULL ? 3 : 0;
     const size_t count = search->count;
     search->from = one->seeds;
-    search->ends_early = ends_early;
     search->together = count;
     if (!is_shared(contest))
         search->together = 1;
@@ -569,7 +591,8 @@ static size_t rank_asked(const struct tune_contest *contest, unsigned group, siz
     return count;
 }
 
-/* Runs what is listed and, until the first of all and of each group have run, these. */
+/* Runs what is listed and, until the first of all and of each group have run, these; of a group, not if it
+ * has many windows. */
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
@@ -578,48 +601,47 @@ static bool run_leaders(struct search *search, struct sim_error *error)
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
             const size_t count = rank_asked(contest, group, first);
             for (size_t i = 0; i < count && contest->entrants[first[0]].seeds == 0; i++) {
-                if (contest->entrants[first[i]].seeds == 0)
+                if (contest->entrants[first[i]].seeds == 0 &&
+                    (group == TUNE_GROUPS || !has_many_windows(contest, &contest->entrants[first[i]])))
                     list(search, first[i]);
             }
         }
         if (search->count == 0)
             return true;
-        if (!run_round(search, false, error))
+        if (!run_round(search, error))
             return false;
     }
 }
 
-/* A setting that lacks seeds: the first of all, or of those within the limits; or else the first of a group
- * that is not judged. SIZE_MAX: none. */
-static size_t lacking(const struct tune_contest *contest, bool *is_leader)
+/* A setting that lacks seeds: the first of all, or of those within the limits, or else of a group. SIZE_MAX:
+ * none. */
+static size_t lacking(const struct tune_contest *contest)
 {
     for (unsigned group = TUNE_GROUPS + 2; group-- > 0;) {
-        *is_leader = group >= TUNE_GROUPS;
-        const size_t first = first_of(contest, *is_leader ? TUNE_GROUPS : group, group == TUNE_GROUPS);
+        const size_t first =
+            first_of(contest, group < TUNE_GROUPS ? group : TUNE_GROUPS, group == TUNE_GROUPS);
         if (first != SIZE_MAX && contest->entrants[first].seeds > 0 &&
-            contest->entrants[first].seeds < contest->entrants[first].needs &&
-            (*is_leader || contest->entrants[first].status == TUNE_NOT_JUDGED))
+            contest->entrants[first].seeds < contest->entrants[first].needs)
             return first;
     }
     return SIZE_MAX;
 }
 
 /* Gives a setting the seeds that it lacks, unless its distribution decides without them. */
-static bool run_seeds(struct search *search, size_t index, bool ends_early, struct sim_error *error)
+static bool run_seeds(struct search *search, size_t index, struct sim_error *error)
 {
     struct tune_entrant *entrant = &search->contest->entrants[index];
     ask(search->contest, entrant, entrant->needs);
     if (!search->contest->is_exhaustive && (!may_win(entrant) || entrant->seeds >= entrant->needs))
         return true;
     list(search, index);
-    return run_round(search, ends_early, error);
+    return run_round(search, error);
 }
 
 static bool search_all(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
     size_t first[TOGETHER];
-    bool is_leader;
     if (!contest->is_exhaustive)
         rank_asked(contest, TUNE_GROUPS, first);
     tell_best(contest, search->progress);
@@ -631,20 +653,19 @@ static bool search_all(struct search *search, struct sim_error *error)
             list(search, i);
     }
     /* Rows that are shared are drawn for the first of the others too. */
-    if ((contest->is_exhaustive || !is_shared(contest)) && search->count > 0 &&
-        !run_round(search, false, error))
+    if ((contest->is_exhaustive || !is_shared(contest)) && search->count > 0 && !run_round(search, error))
         return false;
     for (size_t i = 0; contest->is_exhaustive && i < contest->count; i++) {
-        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_seeds(search, i, false, error))
+        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_seeds(search, i, error))
             return false;
     }
     for (;;) {
         if (!run_leaders(search, error))
             return false;
-        const size_t next = lacking(contest, &is_leader);
+        const size_t next = lacking(contest);
         if (next == SIZE_MAX)
             return true;
-        if (!run_seeds(search, next, !is_leader, error))
+        if (!run_seeds(search, next, error))
             return false;
     }
 }

@@ -861,10 +861,9 @@ static bool add_crowd(struct passage *out, const struct crowd *crowd)
     return true;
 }
 
-/* Collects the keys. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
- * popularity count as alike. Bursts of the busiest keys are drawn as far as the run goes, where partitions
- * have no end; otherwise they have their mean and a variance. Spikes do not recur. False: it would take too
- * long, or out of memory. */
+/* Collects the keys. Keys of nearly the same popularity count as alike, if the same spikes strike them.
+ * Bursts of the busiest keys are drawn as far as the run goes, where partitions have no end; otherwise they
+ * have their mean and a variance. Spikes do not recur. False: it would take too long, or out of memory. */
 static bool gather(struct passage *out)
 {
     struct model *model = out->model;
@@ -876,11 +875,17 @@ static bool gather(struct passage *out)
     size_t known_count = 0;
     bool is_fine = workload->spike_count <= SHAPES_MAX;
     steady.has_bursts = false;
-    for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
+    double share = 0;
+    for (uint64_t key = 0, step, alike_end = 0; is_fine && key < workload->key_count; key += step) {
         const uint64_t shape = shape_of(workload, key);
+        const bool has_own = is_drawn && model->work <= BURSTS_DRAWN;
         size_t at = 0;
-        step = is_drawn || workload->spike_count > 0 ? 1 : tune_keys_alike(&workload->popularity, key);
-        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / model->parts;
+        if (key >= alike_end) {
+            const uint64_t alike = has_own ? 1 : tune_keys_alike(&workload->popularity, key);
+            share = sim_zipf_share(&workload->popularity, key + alike / 2) / model->parts;
+            alike_end = key + alike;
+        }
+        step = workload->spike_count > 0 ? 1 : alike_end - key;
         while (at < known_count && known[at].shape != shape)
             at++;
         if (at == known_count) {
@@ -891,7 +896,7 @@ static bool gather(struct passage *out)
             known_count++;
         }
         struct crowd crowd = {known[at].means[0] * share / known[at].share, pace * share,
-                              model->parts * (double)step, is_drawn && model->work <= BURSTS_DRAWN};
+                              model->parts * (double)step, has_own};
         if (crowd.known != 0) {
             is_fine = integrate(model, workload, key, &own);
             crowd.seen = is_fine ? own.means[0] / model->parts : 0;

@@ -175,18 +175,19 @@ static void print_rest(const struct tune_contest *contest, const struct tune_ent
 /* Explains the words that occur. */
 static void print_words(const struct tune_contest *contest)
 {
-    bool is_costly = false, is_growing = false, is_excluded = false, has_failed[TUNE_DEMAND_COUNT] = {false};
+    bool is_costly = false, is_growing = false, is_known = false, has_failed[TUNE_DEMAND_COUNT] = {false};
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         is_costly |= entrant->status == TUNE_COSTLY;
         is_growing |= keeps_growing(entrant);
-        is_excluded |= entrant->status == TUNE_EXCEEDS && entrant->seeds == 0;
+        is_known |=
+            (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_WITHIN) && entrant->seeds == 0;
         has_failed[entrant->failed] |= entrant->status == TUNE_DISQUALIFIED;
     }
     if (is_growing)
         puts("grows: the run has no whole partition; within the limits for this run only");
-    if (is_excluded)
-        puts("exceeds, without figures: by its distribution; not run");
+    if (is_known)
+        puts("without figures: by its distribution; not run");
     if (is_costly)
         puts("costly: not run, as another one of its kind is better whatever it would show");
     for (size_t i = 0; i < TUNE_DEMAND_COUNT; i++) {
@@ -260,7 +261,9 @@ static struct report_option option_of(const struct tune_contest *contest, const 
                                    .settings = &entrant->strategy.settings,
                                    .score = {.judgment = entrant->judgment,
                                              .disqualifiers = entrant->disqualifiers,
-                                             .cost = tune_mean_of(entrant, TUNE_COST),
+                                             .cost = is_run
+                                                         ? tune_mean_of(entrant, TUNE_COST)
+                                                         : tune_candidate_for(contest, entrant).load - 1000,
                                              .candidate = tune_candidate_for(contest, entrant)},
                                    .is_open = is_run && worst.closed == 0,
                                    .rows_mean = tune_mean_of(entrant, TUNE_ROWS_MEAN),

@@ -184,11 +184,11 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
 /* What the distribution says at a multiple of the rate: a run has at most a partition for each row. Bursts
  * strike a key at other times with other seeds, so the worst of the seeds that were asked counts; a margin
  * has one seed. */
-static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                                 double factor)
+static struct lab_facts known_of(const struct tune_contest *contest, const struct lab_settings *settings,
+                                 double factor, uint32_t seeds)
 {
     struct lab_facts known = {.expected_share = (double)NAN};
-    for (uint32_t i = 0; i < (factor == 1 ? entrant->asked : 1); i++) {
+    for (uint32_t i = 0; i < seeds; i++) {
         struct lab_scenario scenario = *contest->scenario;
         struct lab_facts one = {.expected_share = (double)NAN};
         const struct tune_prospect prospect = {.scenario = &scenario,
@@ -199,8 +199,8 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
                                                .seconds = (double)contest->rows.lasts_ns * 1e-9,
                                                .busiest = (double)contest->rows.busiest_rows * factor};
         scenario.workload.seed = contest->scenario->seed + i;
-        tune_expected_of(&prospect, &entrant->strategy.settings, &one);
-        tune_rates_of(&prospect, &entrant->strategy.settings, one.rates);
+        tune_expected_of(&prospect, settings, &one);
+        tune_rates_of(&prospect, settings, one.rates);
         one.partitions = (uint64_t)ceil(prospect.rows);
         one.expected_most = fmax(one.expected_most, known.expected_most);
         one.expected_least = fmax(one.expected_least, known.expected_least);
@@ -208,6 +208,12 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
         known = one;
     }
     return known;
+}
+
+static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                                 double factor)
+{
+    return known_of(contest, &entrant->strategy.settings, factor, factor == 1 ? entrant->asked : 1);
 }
 
 /* How runs lost rows or answers. */
@@ -445,11 +451,67 @@ static void climb_weighted(const struct answer *answer, double limit, double ris
     }
 }
 
-static void climb(const struct answer *answer, const struct tune_contest *contest, enum bk_kind kind,
-                  struct rungs *out)
+/* What the distribution says of windows. */
+static enum lab_within judge_window(const struct answer *answer, const struct tune_contest *contest,
+                                    double seconds, int64_t epoch_ns)
 {
-    static const double windows_min[] = {43200, 20160, 14400, 10080, 7200, 4320, 2880, 1440, 720, 480, 360,
-                                         240,   180,   120,   60,    30,   20,   15,   10,   5,   1};
+    struct lab_settings settings = {.strategy.kind = BK_KIND_TIME};
+    struct lab_limits limits = answer->scenario->limits;
+    limits.rate[0] = limits.rate[1] = 0;
+    bk_strategy_time((int64_t)seconds * SIM_SECOND, epoch_ns, &settings.strategy);
+    const struct lab_facts known = known_of(contest, &settings, 1, 1);
+    const struct twin_verdict verdict = twin_judge(&limits, &known);
+    return verdict.by == LAB_BY_SAMPLE ? LAB_NOT_JUDGED : verdict.within;
+}
+
+/* Common windows from the first that the distribution does not exclude, down to a quarter of the first that
+ * is within the limits by it; and before them the longest in whole days, hours, minutes or seconds. */
+static void climb_time(const struct answer *answer, const struct tune_contest *contest, bool is_sharded,
+                       double writes, int64_t epoch_ns, struct rungs *out)
+{
+    static const double seconds[] = {31536000, 15552000, 7776000, 5184000, 2592000, 1209600, 864000, 604800,
+                                     432000,   259200,   172800,  86400,   43200,   28800,   21600,  14400,
+                                     10800,    7200,     3600,    1800,    1200,    900,     600,    300,
+                                     120,      60,       30,      10,      5,       1};
+    const struct tune_rows *rows = &contest->rows;
+    const double lasts = (double)rows->lasts_ns / 1e9,
+                 full = lasts * rows->limit_rows / (double)rows->busiest_rows;
+    double least = full / 100, excluded = 0;
+    for (int i = 0; i < 30; i++) {
+        const double window = seconds[i];
+        if (window > lasts || window < least)
+            continue;
+        const enum lab_within within =
+            is_sharded ? LAB_NOT_JUDGED : judge_window(answer, contest, window, epoch_ns);
+        if (within == LAB_EXCEEDS) {
+            excluded = window;
+            continue;
+        }
+        double longest = window;
+        for (double high = excluded, middle; high > 0;) {
+            middle = longest + floor((high - longest) / 2);
+            const double unit = middle >= 172800 ? 86400 : middle >= 7200 ? 3600 : middle >= 120 ? 60 : 1;
+            middle = floor(middle / unit) * unit;
+            if (!(middle > longest))
+                break;
+            *(judge_window(answer, contest, middle, epoch_ns) == LAB_EXCEEDS ? &high : &longest) = middle;
+        }
+        excluded = 0;
+        if (longest > window)
+            add_rung(out, longest * 1e9, 1);
+        double shards = 1;
+        while (is_sharded && shards < 64 && (shards < window / full || shards < writes))
+            shards *= 2;
+        add_rung(out, window * 1e9, shards);
+        if (is_sharded && shards < 64)
+            add_rung(out, window * 1e9, 2 * shards);
+        least = within == LAB_WITHIN ? fmax(least, window / 4) : least;
+    }
+}
+
+static void climb(const struct answer *answer, const struct tune_contest *contest, enum bk_kind kind,
+                  int64_t epoch_ns, struct rungs *out)
+{
     static const double parts[] = {1, 0.75, 0.5, 0.9, 0.25, 0.1};
     const struct tune_rows *rows = &contest->rows;
     const struct lab_tune *terms = &contest->terms;
@@ -471,16 +533,8 @@ static void climb(const struct answer *answer, const struct tune_contest *contes
     for (size_t i = 0; i < answer->scenario->strategy_count; i++)
         is_sharded |= naive_shards(&answer->scenario->strategies[i].settings.strategy) > 1;
     out->count = 0;
-    for (int i = 0; kind == BK_KIND_TIME && i < 21; i++) {
-        double window_ns = windows_min[i] * (double)SIM_MINUTE;
-        double full = window_ns / (lasts_ns * limit / (double)rows->busiest_rows), shards = 1;
-        while (is_sharded && shards < 64 && (shards < full || shards < writes))
-            shards *= 2;
-        if (window_ns <= lasts_ns && 100 * full >= 1)
-            add_rung(out, window_ns, shards);
-        if (window_ns <= lasts_ns && 100 * full >= 1 && is_sharded && shards < 64)
-            add_rung(out, window_ns, 2 * shards);
-    }
+    if (kind == BK_KIND_TIME)
+        climb_time(answer, contest, is_sharded, writes, epoch_ns, out);
     for (int i = 0; kind == BK_KIND_COUNT && i < 6; i++) {
         double number = floor(fmin(limit * parts[i], 1e15));
         if (rounded(number, i == 0 ? 18 : 2) > 0)
@@ -542,7 +596,9 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
         size_t at = 0;
         if (first->is_own || (i > 0 && first[-1].base == first->base && !first[-1].is_own))
             continue;
-        climb(answer, contest, first->strategy.settings.strategy.kind, &rungs);
+        const enum bk_kind kind = first->strategy.settings.strategy.kind;
+        climb(answer, contest, kind,
+              kind == BK_KIND_TIME ? first->strategy.settings.strategy.of.time.epoch_ns : 0, &rungs);
         for (size_t j = i; j < contest->count && contest->entrants[j].base == first->base; j++) {
             const struct bk_strategy *strategy = &contest->entrants[j].strategy.settings.strategy;
             while (at < rungs.count && !is_rung(strategy, rungs.numbers[at]))
@@ -567,7 +623,13 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
         size_t met = 0;
         if (!is_sought(answer, contest, (enum bk_kind)kind))
             continue;
-        climb(answer, contest, (enum bk_kind)kind, &rungs);
+        int64_t epoch_ns = 0;
+        for (size_t i = 0; kind == BK_KIND_TIME && i < contest->count; i++) {
+            if (!contest->entrants[i].is_own &&
+                contest->entrants[i].strategy.settings.strategy.kind == BK_KIND_TIME)
+                epoch_ns = contest->entrants[i].strategy.settings.strategy.of.time.epoch_ns;
+        }
+        climb(answer, contest, (enum bk_kind)kind, epoch_ns, &rungs);
         for (size_t rung = 0; rung < rungs.count; rung++) {
             bool is_there = false;
             for (size_t i = 0; i < contest->count; i++) {

@@ -71,7 +71,7 @@ struct tune_seen {
 
 enum tune_status {
     TUNE_RECOMMENDED,
-    TUNE_WITHIN,       /* the limits, and all demands are met */
+    TUNE_WITHIN,       /* the limits, and all demands are met; with `seeds` 0 by its distribution */
     TUNE_NOT_JUDGED,   /* there were too few partitions to tell */
     TUNE_EXCEEDS,      /* a limit; with `seeds` 0 by its distribution */
     TUNE_DISQUALIFIED, /* by `failed` */
