@@ -451,13 +451,14 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
     const double writes = is_sharded ? parts_for_writes(contest) : 1;
     const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
     int64_t excluded_ns = 0;
+    bool is_known = !is_sharded; /* the distribution decides */
     double least_ns = full_ns / WINDOW_ROOM;
     for (size_t i = 0; i < sizeof common_ns / sizeof *common_ns && (double)common_ns[i] >= least_ns; i++) {
         const int64_t window_ns = common_ns[i];
         if (window_ns > contest->rows.lasts_ns)
             continue;
-        const enum lab_within within =
-            is_sharded ? LAB_NOT_JUDGED : judge_window(contest, window_ns, epoch_ns);
+        const enum lab_within within = is_known ? judge_window(contest, window_ns, epoch_ns) : LAB_NOT_JUDGED;
+        is_known = within != LAB_NOT_JUDGED;
         if (within == LAB_EXCEEDS) {
             excluded_ns = window_ns;
             continue;

@@ -477,12 +477,14 @@ static void climb_time(const struct answer *answer, const struct tune_contest *c
     const double lasts = (double)rows->lasts_ns / 1e9,
                  full = lasts * rows->limit_rows / (double)rows->busiest_rows;
     double least = full / 100, excluded = 0;
+    bool is_known = !is_sharded;
     for (int i = 0; i < 30; i++) {
         const double window = seconds[i];
         if (window > lasts || window < least)
             continue;
         const enum lab_within within =
-            is_sharded ? LAB_NOT_JUDGED : judge_window(answer, contest, window, epoch_ns);
+            is_known ? judge_window(answer, contest, window, epoch_ns) : LAB_NOT_JUDGED;
+        is_known = within != LAB_NOT_JUDGED;
         if (within == LAB_EXCEEDS) {
             excluded = window;
             continue;
