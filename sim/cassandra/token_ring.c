@@ -57,15 +57,16 @@ void cass_key_serialise(const struct cass_component *components, size_t count, u
         out = write_component(out, components[i].data, components[i].size);
 }
 
-int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket)
+void cass_tokens_bucketed(const char *key, size_t key_size, int64_t *buckets, size_t count)
 {
-    uint8_t number[8];
-    for (size_t i = 0; i < sizeof(number); i++)
-        number[i] = (uint8_t)((uint64_t)bucket >> (56 - 8 * i));
-    uint8_t serialised[CASS_COMPONENT_SIZE_MAX + sizeof(number) + 2 * FRAME_SIZE];
-    uint8_t *end = write_component(serialised, key, key_size);
-    end = write_component(end, number, sizeof(number));
-    return cass_token(serialised, (size_t)(end - serialised));
+    uint8_t serialised[CASS_COMPONENT_SIZE_MAX + sizeof(*buckets) + 2 * FRAME_SIZE];
+    uint8_t *number = write_component(serialised, key, key_size) + 2;
+    const uint8_t *end = write_component(number - 2, &(int64_t){0}, sizeof(*buckets));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < sizeof(*buckets); j++)
+            number[j] = (uint8_t)((uint64_t)buckets[i] >> (56 - 8 * j));
+        buckets[i] = cass_token(serialised, (size_t)(end - serialised));
+    }
 }
 
 /* Draws the tokens of a ring at random, sorts them and redraws duplicates. */

@@ -352,6 +352,76 @@ uint64_t sim_poisson(struct sim_random *random, double mean)
     return mean < COUNTED_MEAN ? poisson_counted(random, mean) : poisson_rejected(random, mean);
 }
 
+/* The widest table of sim_poissons(), and how far from the mean numbers are in it: beyond, their probability
+ * is below 2^-53 in all. */
+#define POISSON_CELLS 512u
+static double poisson_width(double mean)
+{
+    return 19 * sqrt(mean) + 30;
+}
+
+/* A number that is drawn, or another one, with the probability 1 - cut / 2^64. */
+struct poisson_cell {
+    uint64_t cut, number, other;
+};
+
+/* Makes the cells, which are equally probable (Walker's alias method, in Vose's form). Returns their number.
+ */
+static size_t poisson_cells(double mean, struct poisson_cell *cells)
+{
+    double chances[POISSON_CELLS], sum = 0;
+    uint16_t small[POISSON_CELLS], large[POISSON_CELLS];
+    const double half = poisson_width(mean) / 2;
+    const uint64_t mode = (uint64_t)mean, least = mean > half ? (uint64_t)(mean - half) : 0;
+    const size_t count = (size_t)(mode - least) + (size_t)half;
+    size_t small_count = 0, large_count = 0;
+    chances[mode - least] = 1;
+    for (size_t i = (size_t)(mode - least); i > 0; i--)
+        chances[i - 1] = chances[i] * ((double)(least + i) / mean);
+    for (size_t i = (size_t)(mode - least) + 1; i < count; i++)
+        chances[i] = chances[i - 1] * (mean / (double)(least + i));
+    for (size_t i = 0; i < count; i++)
+        sum += chances[i];
+    for (size_t i = 0; i < count; i++) {
+        cells[i] = (struct poisson_cell){UINT64_MAX, least + i, least + i};
+        chances[i] *= (double)count / sum;
+        if (chances[i] < 1)
+            small[small_count++] = (uint16_t)i;
+        else
+            large[large_count++] = (uint16_t)i;
+    }
+    while (small_count > 0 && large_count > 0) {
+        const uint16_t one = small[--small_count], other = large[large_count - 1];
+        cells[one].cut = (uint64_t)(chances[one] * 0x1p64);
+        cells[one].other = least + other;
+        chances[other] -= 1 - chances[one];
+        if (chances[other] < 1) {
+            small[small_count++] = other;
+            large_count--;
+        }
+    }
+    return count;
+}
+
+void sim_poissons(struct sim_random *random, double mean, uint64_t *out, size_t count)
+{
+    struct poisson_cell cells[POISSON_CELLS];
+    const double width = poisson_width(mean);
+    if (mean < COUNTED_MEAN || width > (double)count || width >= POISSON_CELLS) {
+        for (size_t i = 0; i < count; i++)
+            out[i] = sim_poisson(random, mean);
+        return;
+    }
+    const size_t cell_count = poisson_cells(mean, cells);
+    struct sim_random state = *random;
+    for (size_t i = 0; i < count; i++) {
+        const wide product = (wide)sim_random_next(&state) * cell_count;
+        const struct poisson_cell *cell = &cells[(size_t)(product >> 64)];
+        out[i] = (uint64_t)product < cell->cut ? cell->number : cell->other;
+    }
+    *random = state;
+}
+
 /* -log(1 - p), accurate also for small p. */
 static double minus_log_1_minus(double p)
 {

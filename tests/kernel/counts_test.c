@@ -20,10 +20,11 @@
 #include "../share.h"
 #include "fit.h"
 
-#define DRAWS ((int)test_part(300000))
-#define BINS  256
+#define DRAWS   ((int)test_part(300000))
+#define BINS    256
+#define AT_ONCE 500 /* numbers of one call of sim_poissons() */
 /* From the build with gcc -O3 on x86-64. */
-#define GOLDEN UINT64_C(0x6c79431d663f8073)
+#define GOLDEN UINT64_C(0x22691c5f27c86ae1)
 
 /* A uniform position within a step of the distribution function: `share` high, from `below` up. */
 static double within(double below, double share, struct sim_random *spread)
@@ -38,14 +39,18 @@ static void test_poisson_follows_its_distribution(void **state)
     static const double means[] = {0.01, 1, 9.99, 10, 10.7, 25, 300, 20440.5, 1e6};
     struct sim_random random, spread;
     sim_random_init(&spread, 9, SIM_FUZZ, 0);
-    for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
+    for (size_t i = 0; i < 2 * (sizeof means / sizeof *means); i++) {
+        const double mean = means[i / 2];
+        uint64_t drawn[AT_ONCE];
         struct fit fit;
         fit_init(&fit, BINS);
         sim_random_init(&random, 1, SIM_ARRIVAL, i);
         for (int draw = 0; draw < DRAWS; draw++) {
-            unsigned k = (unsigned)sim_poisson(&random, means[i]);
-            double share = gsl_ran_poisson_pdf(k, means[i]);
-            fit_add(&fit, within(gsl_cdf_poisson_P(k, means[i]) - share, share, &spread));
+            if (i % 2 == 1 && draw % AT_ONCE == 0)
+                sim_poissons(&random, mean, drawn, AT_ONCE);
+            unsigned k = (unsigned)(i % 2 == 1 ? drawn[draw % AT_ONCE] : sim_poisson(&random, mean));
+            double share = gsl_ran_poisson_pdf(k, mean);
+            fit_add(&fit, within(gsl_cdf_poisson_P(k, mean) - share, share, &spread));
         }
         fit_check(&fit);
     }
@@ -188,6 +193,10 @@ static void test_first_draws_are_the_same_everywhere(void **state)
         sum = sim_mix64(sum + sim_trials_next(&trials, &random));
         sum = sim_mix64(sum + (uint64_t)(sim_order(&random, i, 1000) * 0x1p50));
     }
+    uint64_t drawn[AT_ONCE];
+    sim_poissons(&random, 25, drawn, AT_ONCE);
+    for (size_t i = 0; i < AT_ONCE; i++)
+        sum = sim_mix64(sum + drawn[i]);
     if (sum != GOLDEN)
         fail_msg("0x%016" PRIx64, sum);
 }

@@ -187,41 +187,24 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
 static void add_alike(struct lab_lane *lane, struct lab_alike *alike)
 {
     if (alike->count > 0)
-        lab_tally_sizes(lane->tally, &lane->settings->scenario->limits, &alike->size, true, alike->count);
+        lab_tally_sizes(lane->tally, &lane->settings->scenario->limits, &alike->whole, true, alike->count);
     alike->count = 0;
 }
 
-static void add_closed(struct lab_lane *lane, const struct cass_partition *whole, int64_t first_ns)
+/* Adds an ended partition to the tally, and to the nodes `replicas`, which are NULL in a race of `tune`. */
+static void add_ended(struct lab_lane *lane, const uint32_t *replicas, const struct lab_ended *ended,
+                      const struct cass_partition *whole)
 {
-    struct lab_alike *alike = &lane->alike[whole->rows % LAB_ALIKE];
-    if (alike->size.rows != whole->rows || alike->size.bytes != whole->bytes) {
-        add_alike(lane, alike);
-        alike->size = *whole;
-    }
-    alike->count++;
-    lab_slices_add(&lane->tally->slices, first_ns, true, whole);
-}
-
-/* Adds an entry that gets no more rows, and the size of its partition, to the tally, and to the nodes
- * `replicas`, which may be NULL in a race of `tune`. */
-static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct lab_entry *entry,
-                      const struct cass_partition *whole, bool is_closed)
-{
-    if (entry->disk != NULL)
-        free(entry->disk);
-    entry->disk = NULL;
     if (lab_rows_go(lane->settings->scenario))
-        lab_tally_left(lane->tally, entry->size.rows - entry->gone,
-                       lab_tombstones_of(lane->settings->scenario, entry->gone));
-    lane->tally->placed += entry->size.rows;
-    if (lane->alike != NULL && is_closed)
-        add_closed(lane, whole, entry->first_ns);
-    else
-        lab_tally_partition(lane->tally, &lane->settings->scenario->limits, whole, entry->first_ns,
-                            is_closed);
+        lab_tally_left(lane->tally, ended->rows - ended->gone,
+                       lab_tombstones_of(lane->settings->scenario, ended->gone));
+    lane->tally->placed += ended->rows;
+    if (lane->alike == NULL || !ended->is_closed)
+        lab_tally_sizes(lane->tally, &lane->settings->scenario->limits, whole, ended->is_closed, 1);
     if (replicas == NULL)
         return;
-    lab_tally_largest(lane->tally, lane->key, entry->bucket, whole);
+    lab_slices_add(&lane->tally->slices, ended->first_ns, ended->is_closed, whole);
+    lab_tally_largest(lane->tally, lane->key, ended->bucket, whole);
     for (uint32_t i = 0; i < lane->settings->replicas; i++) {
         struct cass_node_load *load = &lane->tally->nodes[replicas[i]];
         load->rows += whole->rows;
@@ -229,54 +212,76 @@ static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct la
     }
 }
 
-/* Adds entries that get no more rows to the tally; those without rows are none. Goes step by step through
- * several entries, so that the memory loads of the searches in histograms and in the ring overlap. */
-static void finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed)
+/* The size of an ended partition, which is counted with those that are like it, if there may be any. */
+static struct cass_partition weigh_ended(struct lab_lane *lane, const struct lab_ended *ended)
 {
-    const bool is_raced = lane->settings->scenario->is_raced;
-    for (size_t end; count > 0; entries += end, count -= end) {
-        const uint32_t *replicas[LAB_FINISHED_AT_ONCE] = {NULL};
-        struct cass_partition whole[LAB_FINISHED_AT_ONCE];
-        int64_t tokens[LAB_FINISHED_AT_ONCE];
-        end = count < LAB_FINISHED_AT_ONCE ? count : LAB_FINISHED_AT_ONCE;
-        for (size_t i = 0; i < end; i++) {
-            const struct lab_disk *disk = entries[i].disk;
-            if (entries[i].size.rows == 0)
-                continue;
-            whole[i] = lab_lane_weigh(lane->settings->scenario, lane->key,
-                                      disk == NULL ? &entries[i].size : &disk->most, entries[i].gone);
-            if (lane->alike == NULL || !is_closed)
-                lab_tally_prefetch(lane->tally, &whole[i], is_closed);
-        }
-        for (size_t i = 0; !is_raced && i < end; i++)
-            tokens[i] = entries[i].size.rows > 0
-                            ? cass_token_bucketed(lane->key->text, lane->key->size, entries[i].bucket)
-                            : 0;
-        for (size_t i = 0; !is_raced && i < end; i++)
-            replicas[i] = cass_ring_replicas(lane->settings->ring, tokens[i]);
-        for (size_t i = 0; i < end; i++) {
-            if (entries[i].size.rows > 0)
-                finish_on(lane, replicas[i], &entries[i], &whole[i],
-                          is_closed && entries[i].bucket >= lane->settings->first_whole);
-        }
+    struct lab_alike *alike = NULL;
+    if (lane->alike != NULL && ended->is_closed) {
+        alike = &lane->alike[ended->held.rows % LAB_ALIKE];
+        alike->count++;
+        if (alike->held.rows == ended->held.rows && alike->held.bytes == ended->held.bytes)
+            return alike->whole;
+        alike->count--;
+        add_alike(lane, alike);
     }
+    const struct cass_partition whole =
+        lab_lane_weigh(lane->settings->scenario, lane->key, &ended->held, ended->gone);
+    if (alike != NULL)
+        *alike = (struct lab_alike){ended->held, whole, 1};
+    else
+        lab_tally_prefetch(lane->tally, &whole, ended->is_closed);
+    return whole;
 }
 
-void lab_close(struct lab_lane *lane, struct lab_entry *entry)
+/* Adds at most LAB_ENDED_AT_ONCE ended partitions to the tally. Goes step by step through all of them, so
+ * that the memory loads of the searches in histograms and in the ring overlap. */
+static void add_all(struct lab_lane *lane, const struct lab_ended *ended, size_t count)
 {
-    lane->ended[lane->ended_count++] = *entry;
-    entry->disk = NULL;
-    if (lane->ended_count < LAB_FINISHED_AT_ONCE)
-        return;
-    finish(lane, lane->ended, lane->ended_count, true);
+    const uint32_t *replicas[LAB_ENDED_AT_ONCE] = {NULL};
+    struct cass_partition whole[LAB_ENDED_AT_ONCE];
+    int64_t tokens[LAB_ENDED_AT_ONCE];
+    const bool has_nodes = !lane->settings->scenario->is_raced;
+    for (size_t i = 0; i < count; i++) {
+        whole[i] = weigh_ended(lane, &ended[i]);
+        tokens[i] = ended[i].bucket;
+    }
+    if (has_nodes)
+        cass_tokens_bucketed(lane->key->text, lane->key->size, tokens, count);
+    for (size_t i = 0; has_nodes && i < count; i++)
+        replicas[i] = cass_ring_replicas(lane->settings->ring, tokens[i]);
+    for (size_t i = 0; i < count; i++)
+        add_ended(lane, replicas[i], &ended[i], &whole[i]);
+}
+
+static void add_all_ended(struct lab_lane *lane)
+{
+    add_all(lane, lane->ended, lane->ended_count);
     lane->ended_count = 0;
+}
+
+/* Ends an entry, which gets no more rows. */
+static void end(struct lab_lane *lane, struct lab_entry *entry, bool is_closed)
+{
+    if (entry->has_ended)
+        return;
+    lane->ended[lane->ended_count++] =
+        (struct lab_ended){.bucket = entry->bucket,
+                           .first_ns = entry->first_ns,
+                           .rows = entry->size.rows,
+                           .gone = entry->gone,
+                           .held = entry->disk == NULL ? entry->size : entry->disk->most,
+                           .is_closed = is_closed && entry->bucket >= lane->settings->first_whole};
+    free(entry->disk);
+    entry->disk = NULL;
+    if (lane->ended_count == LAB_ENDED_AT_ONCE)
+        add_all_ended(lane);
 }
 
 struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns)
 {
     struct lab_book *book = &lane->book;
     if (book->count > 0) {
-        lab_close(lane, lab_open(lane));
+        end(lane, lab_open(lane), true);
         if (lane->settings->scenario->reads.present)
             lab_lane_forget(lane);
         else
@@ -290,6 +295,34 @@ struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t f
     *open = (struct lab_entry){.bucket = bucket, .first_ns = first_ns};
     lane->partition_count++;
     return open;
+}
+
+void lab_lane_windows(struct lab_lane *lane, const struct lab_ended *windows, size_t count, int64_t bucket,
+                      int64_t begin_ns)
+{
+    const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
+    struct lab_book *book = &lane->book;
+    add_all(lane, windows, count);
+    if (lane->expected != NULL && book->count > 0)
+        end(lane, lab_open(lane), true);
+    for (size_t i = 0; i < count; i++) {
+        sim_placement_add(&lane->placement, windows[i].bucket, windows[i].rows);
+        if (lane->expected == NULL)
+            continue;
+        if (!make_room(book, book->count)) {
+            lane->tally->out_of_memory = true;
+            return;
+        }
+        *lab_open(lane) = (struct lab_entry){.bucket = windows[i].bucket,
+                                             .size = windows[i].held,
+                                             .end_row = lane->placement.rows,
+                                             .first_ns = windows[i].first_ns,
+                                             .has_ended = true};
+        lane->partition_count++;
+        lab_expect_window(lane, begin_ns + (windows[i].bucket - bucket) * length_ns);
+    }
+    if (lane->expected != NULL)
+        lab_lane_forget(lane);
 }
 
 /* --- When a limit is exceeded --- */
@@ -911,10 +944,13 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
     if (has_eras)
         lab_lane_enter(lane, end_ns);
     if (!has_eras && lane->settings->strategy->kind == BK_KIND_HASH) {
-        if (book->count > 0) {
-            finish(lane, book->items, book->capacity, false);
-            memset(book->items, 0, book->capacity * sizeof *book->items);
+        for (size_t i = 0; book->count > 0 && i < book->capacity; i++) {
+            if (book->items[i].size.rows > 0)
+                end(lane, &book->items[i], false);
         }
+        add_all_ended(lane);
+        if (book->count > 0)
+            memset(book->items, 0, book->capacity * sizeof *book->items);
         book->count = 0;
         return;
     }
@@ -924,12 +960,13 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         struct lab_entry *partition = item(book, i);
         const bool is_closed =
             has_eras ? is_era_closed(lane, partition, end_ns) : partition->bucket < current;
-        finish(lane, partition, 1, is_closed);
+        end(lane, partition, is_closed);
     }
-    finish(lane, lane->ended, lane->ended_count, true);
-    lane->ended_count = 0;
-    for (size_t i = 0; lane->alike != NULL && i < LAB_ALIKE; i++)
+    add_all_ended(lane);
+    for (size_t i = 0; lane->alike != NULL && i < LAB_ALIKE; i++) {
         add_alike(lane, &lane->alike[i]);
+        lane->alike[i].held.rows = 0; /* the size of the next key's name may be another */
+    }
     book->begin = book->count = 0;
 }
 
@@ -938,8 +975,6 @@ void lab_lane_clear(struct lab_lane *lane)
     const struct lab_book *book = &lane->book;
     for (size_t i = 0; i < (book->is_table ? book->capacity : book->count); i++)
         free(item(book, i)->disk);
-    for (size_t i = 0; i < lane->ended_count; i++)
-        free(lane->ended[i].disk);
     free(lane->book.items);
     free(lane->empties);
     free(lane->runs.items);

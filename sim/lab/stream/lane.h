@@ -31,6 +31,7 @@ struct lab_entry {
     uint32_t rows_in_second;
     uint16_t regime;  /* that wrote last, if the settings change */
     bool is_reopened; /* it got a row after it was closed */
+    bool has_ended;   /* it is only kept for readers */
 };
 
 /* The partitions of a key. Those of BK_KIND_HASH are a hash table: a partition is at bucket & mask or in the
@@ -113,10 +114,19 @@ struct lab_counted {
     uint64_t from, until; /* the numbers of the rows that are counted there */
 };
 
+/* A partition of a key that gets no more rows. */
+struct lab_ended {
+    int64_t bucket, first_ns;
+    uint64_t rows, gone; /* all of its rows, and those that are deleted or expired at the end of the run */
+    struct cass_partition held; /* the most that was on disk at a time: rows, and their bytes */
+    bool is_closed;
+};
+#define LAB_ENDED_AT_ONCE 32u
+
 /* Closed partitions of a key with the same size, which are added to the tally together. */
 #define LAB_ALIKE 256u
 struct lab_alike {
-    struct cass_partition size;
+    struct cass_partition held, whole;
     uint64_t count;
 };
 
@@ -131,7 +141,6 @@ struct lab_runs_of_rows {
     size_t count, capacity;
 };
 
-#define LAB_FINISHED_AT_ONCE 32u
 struct lab_thin;
 
 struct lab_lane {
@@ -144,7 +153,7 @@ struct lab_lane {
     struct bk_key_state state;
     struct sim_placement placement;
     struct lab_book book;
-    struct lab_entry ended[LAB_FINISHED_AT_ONCE]; /* to be finished */
+    struct lab_ended ended[LAB_ENDED_AT_ONCE]; /* not in the tally yet */
     size_t ended_count;
     uint64_t partition_count; /* all of the key, including those no longer in the book */
     /* For a strategy whose settings change. */
@@ -197,8 +206,10 @@ static inline struct lab_entry *lab_open(const struct lab_lane *lane)
 /* Finishes the open partition, if there is one, and begins the next one, which has no rows yet. NULL when out
  * of memory. */
 struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns);
-/* Finishes an entry that gets no more rows, soon and with others. */
-void lab_close(struct lab_lane *lane, struct lab_entry *entry);
+/* BK_KIND_TIME: adds at most LAB_ENDED_AT_ONCE windows of one length, each with all of its rows, which are
+ * uniform in it. `bucket` begins at begin_ns. */
+void lab_lane_windows(struct lab_lane *lane, const struct lab_ended *windows, size_t count, int64_t bucket,
+                      int64_t begin_ns);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
 /* BK_KIND_HASH: the item of a bucket, or the free one into which it would be inserted. */
@@ -297,8 +308,9 @@ static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_t
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
 }
-/* The same for a whole window of BK_KIND_TIME, whose rows are uniform in it. */
-void lab_expect_window(struct lab_lane *lane, int64_t begin_ns, int64_t end_ns, uint64_t rows);
+/* The same for the open partition, if it is a window of BK_KIND_TIME and has all of its rows, which are
+ * uniform in it. */
+void lab_expect_window(struct lab_lane *lane, int64_t begin_ns);
 void lab_expect_end(struct lab_lane *lane, int64_t end_ns);
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */

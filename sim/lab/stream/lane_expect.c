@@ -26,15 +26,13 @@ static bool has_reads(const struct lab_reads_seen *reads, int kind)
 }
 
 /* Returns the expected number of reads, in fractional parts, up to `delay_ns` after a time. */
-static uint64_t parts_at(const struct lab_reads_seen *reads, enum lab_read_kind kind, int64_t time_ns,
-                         int64_t delay_ns)
+static inline uint64_t parts_at(const struct lab_reads_seen *reads, enum lab_read_kind kind, int64_t time_ns,
+                                int64_t delay_ns)
 {
-    const int64_t first_ns = reads->first_ns[kind];
-    if (time_ns >= lab_before(reads->end_ns, delay_ns))
-        return (uint64_t)((double)(reads->end_ns - first_ns) * reads->parts_per_ns[kind]);
-    if (time_ns + delay_ns <= first_ns)
-        return 0;
-    return (uint64_t)((double)(time_ns + delay_ns - first_ns) * reads->parts_per_ns[kind]);
+    const double since_ns = (double)(time_ns - reads->first_ns[kind]) + (double)delay_ns,
+                 all_ns = (double)(reads->end_ns - reads->first_ns[kind]);
+    const double some_ns = since_ns > 0 ? since_ns : 0;
+    return (uint64_t)(int64_t)((some_ns < all_ns ? some_ns : all_ns) * reads->parts_per_ns[kind]);
 }
 
 /* The mean of parts_at() over the times in [begin_ns, end_ns). */
@@ -60,7 +58,7 @@ static lab_wide after_first(const struct lab_reads_seen *reads, enum lab_read_ki
     const double share = some < count ? (double)(some + 1) / (double)(count + 1) : 1;
     const int64_t until_ns = begin_ns + (int64_t)((double)(end_ns - begin_ns) * share);
     const double each =
-        (double)parts_at(reads, kind, INT64_MAX, 0) - mean_parts(reads, kind, begin_ns, until_ns, 0);
+        (double)parts_at(reads, kind, reads->end_ns, 0) - mean_parts(reads, kind, begin_ns, until_ns, 0);
     return (lab_wide)((double)some * each);
 }
 
@@ -146,27 +144,27 @@ void lab_reads_seen_rows(struct lab_reads_seen *reads, const int64_t *each_ns, i
 /* Adds reads that query this number of partitions to the tally. */
 static void tell(struct lab_lane *lane, int kind, uint64_t partitions, uint64_t parts)
 {
+    lane->expected->courses[kind].all_partitions += (lab_wide)parts * partitions;
     lab_histogram_add(&lane->tally->reads.partitions, partitions, parts, 1);
     if (lab_read_kind_count(lane->settings->scenario) > 1)
         lab_histogram_add(&lane->tally->reads_of[kind].partitions, partitions, parts, 1);
 }
 
 /* Counts this many more reads of a kind, which are alike. */
-static void count_parts(struct lab_lane *lane, int kind, uint64_t parts)
+static inline void count_parts(struct lab_lane *lane, int kind, uint64_t parts)
 {
     struct lab_course *course = &lane->expected->courses[kind];
     if (course->partitions < LAB_FEW_PARTITIONS)
         course->parts_of[course->partitions] += parts;
     else
         tell(lane, kind, course->partitions, parts);
-    course->all_partitions += (lab_wide)parts * course->partitions;
     course->all_filled += (lab_wide)parts * course->filled;
     course->all_scanned += (lab_wide)parts * course->scanned;
     course->parts += parts;
 }
 
 /* Counts the reads of a kind up to until_ns, which are alike. */
-static void count(struct lab_lane *lane, int kind, int64_t until_ns)
+static inline void count(struct lab_lane *lane, int kind, int64_t until_ns)
 {
     struct lab_course *course = &lane->expected->courses[kind];
     const uint64_t parts = parts_at(lane->expected->reads, (enum lab_read_kind)kind, until_ns, 0);
@@ -574,27 +572,35 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
     }
 }
 
-void lab_expect_window(struct lab_lane *lane, int64_t begin_ns, int64_t end_ns, uint64_t rows)
+void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
 {
     struct lab_expected *expected = lane->expected;
+    const struct lab_reads_seen *reads = expected->reads;
     struct lab_course *course = &expected->courses[LAB_READ_LATEST];
-    const struct lab_book *book = &lane->book;
-    const struct lab_entry *items = &book->items[book->begin];
-    const uint64_t forgotten = lane->partition_count - book->count, before = lane->placement.rows - rows,
-                   wanted = expected->reads->latest_rows;
-    const double gap_ns = (double)(end_ns - begin_ns) / (double)(rows + 1);
+    const struct lab_entry *items = &lane->book.items[lane->book.begin];
+    const size_t open = lane->book.count - 1;
+    const uint64_t rows = items[open].size.rows, before = lane->placement.rows - rows,
+                   forgotten = lane->partition_count - lane->book.count, wanted = reads->latest_rows;
+    const int64_t end_ns = begin_ns + lane->settings->strategy->of.time.window_ns;
+    const double gap_ns = (double)(end_ns - begin_ns) / (double)(int64_t)(rows + 1);
     const struct lab_row_times times = {NULL, begin_ns + (int64_t)gap_ns, gap_ns};
-    if (!expected->is_walk || before == 0 || has_reads(expected->reads, LAB_READ_ALL)) {
+    if (!expected->is_walk || before == 0 || has_reads(reads, LAB_READ_ALL)) {
         lab_expect_rows(lane, &times, rows);
         return;
     }
-    if (expected->is_followed)
-        lab_expect_follow(lane, &times, rows);
-    if (!has_reads(expected->reads, LAB_READ_LATEST))
+    if (expected->is_followed) {
+        /* Some reads find rows on both sides. */
+        const uint64_t until = parts_at(reads, LAB_READ_RANGE, expected->last_ns, reads->leave_ns),
+                       from = parts_at(reads, LAB_READ_RANGE, times.first_ns, reads->enter_ns);
+        expected->courses[LAB_READ_RANGE].all_filled += until > from ? until - from : 0;
+        expected->last_bucket = items[open].bucket;
+        expected->last_ns = time_of(&times, rows - 1);
+    }
+    if (!has_reads(reads, LAB_READ_LATEST))
         return;
-    const size_t open = book->count - 1;
     size_t last = expected->last > forgotten ? (size_t)(expected->last - forgotten) : 0;
-    go_to(lane, LAB_READ_LATEST, begin_ns);
+    if (course->since_ns < begin_ns)
+        go_to(lane, LAB_READ_LATEST, begin_ns);
     count(lane, LAB_READ_LATEST, times.first_ns);
     course->filled++;
     for (; last < open && before + rows - items[last].end_row >= wanted; last++) {

@@ -14,9 +14,11 @@
  * jumps to the next relevant row of a stretch (the next that fires, the first outside of the route's ranges,
  * the first of a partition) and only counts the rows between. The gaps between rows that fire are geometric,
  * whatever their times. A time is drawn only where it is needed: if n rows of a stretch are left, the time of
- * the (j + 1)-th is the (j + 1)-th order statistic of n uniform points. */
+ * the (j + 1)-th is the (j + 1)-th order statistic of n uniform points. Windows of `time` that lie within a
+ * stretch are drawn together, and go to the tally without a route. */
 #include <assert.h>
-#include <stdio.h>
+#include <math.h>
+#include <string.h>
 
 #include "kernel/time.h"
 #include "lab/scenario.h"
@@ -24,8 +26,10 @@
 
 /* The number of steps between two checks for a stop of the run. */
 #define STEPS_A_LOOK 65536u
-/* The same for windows that are taken as a whole. */
-#define WINDOWS_A_LOOK 64u
+/* The windows that are taken as a whole, and at once. */
+#define WINDOWS_AT_ONCE 512u
+/* With fewer rows a window, on average, rows are put into windows one by one. */
+#define SPREAD_ROWS 10u
 
 /* A stretch of more than PIECE_ROWS rows is cut into at most PIECES pieces, so that all counts stay far below
  * SIM_COUNT_MAX. There are few pieces, because each of them costs a strategy one draw per bucket. */
@@ -380,47 +384,65 @@ struct grid {
     const struct lab_stretch *whole;
     int64_t bucket;      /* of the first one */
     uint64_t bytes_each; /* of all rows; 0: it changes within the stretch */
-    uint32_t count;
     bool is_stopped;
 };
 
-static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
+/* A window with this many rows, up to before row `end_row` of the key. */
+static struct lab_ended window_of(const struct grid *grid, uint64_t index, uint64_t rows, uint64_t end_row)
 {
-    const int64_t length_ns = grid->lane->settings->strategy->of.time.window_ns;
+    struct lab_lane *lane = grid->lane;
+    const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
     const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
                   end_ns = begin_ns + length_ns;
     const int64_t bucket = grid->bucket + (int64_t)index;
-    struct lab_entry unseen = {.bucket = bucket, .first_ns = begin_ns}, *window = &unseen;
-    if (grid->lane->expected != NULL)
-        window = lab_open_next(grid->lane, bucket, begin_ns);
-    if (window == NULL)
-        return;
-    add_rows(grid->lane, window, rows,
-             grid->bytes_each > 0 ? product(rows, grid->bytes_each)
-                                  : thin_bytes(grid->lane->thin, begin_ns, end_ns, rows, NULL),
-             grid->stretch.is_gone);
-    const bool may_exceed = may_be_over(grid->lane, &window->size, begin_ns, &grid->stretch);
+    const struct cass_partition size = {rows, grid->bytes_each > 0
+                                                  ? product(rows, grid->bytes_each)
+                                                  : thin_bytes(lane->thin, begin_ns, end_ns, rows, NULL)};
+    const bool may_exceed = may_be_over(lane, &size, begin_ns, &grid->stretch);
+    struct lab_ended window = {.bucket = bucket,
+                               .first_ns = begin_ns,
+                               .rows = rows,
+                               .gone = grid->stretch.is_gone ? rows : 0,
+                               .held = size,
+                               .is_closed = bucket >= lane->settings->first_whole};
     /* From a stream of its own, since whether it is drawn depends on the keys before. */
-    if (may_exceed || !lab_slices_is_one(&grid->lane->tally->slices, begin_ns, end_ns))
-        window->first_ns = time_over(grid->lane, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false},
-                                     ~(uint64_t)window->bucket, 1, rows);
+    if (may_exceed || !lab_slices_is_one(&lane->tally->slices, begin_ns, end_ns))
+        window.first_ns =
+            time_over(lane, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false}, ~(uint64_t)bucket, 1, rows);
     if (may_exceed)
-        watch(grid->lane, window, grid->whole, &(struct cass_partition){0, 0},
-              &(struct lab_rest){.end_ns = end_ns});
-    if (grid->lane->expected != NULL) {
-        lab_expect_window(grid->lane, begin_ns, end_ns, rows);
-    } else {
-        lab_close(grid->lane, window);
-    }
-    if (++grid->count % WINDOWS_A_LOOK == 0)
-        grid->is_stopped = lab_worker_is_stopped(grid->lane->thin->worker);
+        watch(lane, &(struct lab_entry){.size = size, .first_ns = window.first_ns, .end_row = end_row},
+              grid->whole, &(struct cass_partition){0, 0}, &(struct lab_rest){.end_ns = end_ns});
+    return window;
 }
 
-/* Divides rows among `count` windows, from `index` on. Given their number, rows are independent, so those of
- * two equal halves are binomial with p = 1/2, which costs a few random bits. */
+/* Divides rows among `count` windows. Poisson numbers, given their sum, are like rows that are each put into
+ * a window at random. So are they when the rows that the sum lacks are put at random; and a sum that exceeds
+ * `rows` is drawn again. */
+static void spread(struct sim_random *draws, uint64_t rows, uint64_t *counts, size_t count)
+{
+    uint64_t some[WINDOWS_AT_ONCE], sum;
+    memset(counts, 0, count * sizeof *counts);
+    while (rows >= SPREAD_ROWS * count) {
+        do {
+            sim_poissons(draws, ((double)rows - 2 * sqrt((double)rows)) / (double)count, some, count);
+            sum = 0;
+            for (size_t i = 0; i < count; i++)
+                sum += some[i];
+        } while (sum > rows);
+        for (size_t i = 0; i < count; i++)
+            counts[i] += some[i];
+        rows -= sum;
+    }
+    for (; rows > 0; rows--)
+        counts[sim_random_below(draws, count)]++;
+}
+
+/* Divides rows among `count` windows, from `index` on; if there are many windows, first among halves of them.
+ */
 static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t rows)
 {
-    while (count > 1 && rows > 0 && !grid->is_stopped) {
+    uint64_t counts[WINDOWS_AT_ONCE];
+    while (count > WINDOWS_AT_ONCE && rows > 0 && !grid->is_stopped) {
         const uint64_t left = UINT64_C(1) << (63 - __builtin_clzll(count - 1));
         const uint64_t some = sim_binomial(&grid->lane->thin->draws, rows, (double)left / (double)count);
         divide(grid, index, left, some);
@@ -428,8 +450,22 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
         count -= left;
         rows -= some;
     }
-    if (rows > 0 && !grid->is_stopped)
-        take_window(grid, index, rows);
+    if (rows == 0 || grid->is_stopped)
+        return;
+    spread(&grid->lane->thin->draws, rows, counts, (size_t)count);
+    struct lab_ended windows[LAB_ENDED_AT_ONCE];
+    uint64_t end_row = grid->lane->placement.rows;
+    size_t filled = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        end_row += counts[i];
+        if (counts[i] > 0)
+            windows[filled++] = window_of(grid, index + i, counts[i], end_row);
+        if (filled == LAB_ENDED_AT_ONCE || (i + 1 == count && filled > 0)) {
+            lab_lane_windows(grid->lane, windows, filled, grid->bucket, grid->stretch.begin_ns);
+            filled = 0;
+        }
+    }
+    grid->is_stopped = lab_worker_is_stopped(grid->lane->thin->worker);
 }
 
 /* BK_KIND_TIME: only the rows before the first whole window of the stretch, and those after the last one, go

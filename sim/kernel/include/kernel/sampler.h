@@ -109,6 +109,9 @@ double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks);
 
 /* Poisson: the number of events where `mean` are expected; 0 <= mean <= SIM_COUNT_MAX / 2. */
 uint64_t sim_poisson(struct sim_random *random, double mean);
+/* Sets out[0] to out[count - 1] to such numbers, if there are enough of them by a table of the mean's
+ * probabilities, which are exact to within 2^-53. */
+void sim_poissons(struct sim_random *random, double mean, uint64_t *out, size_t count);
 /* Binomial: the number of successes in n trials of probability p; n <= SIM_COUNT_MAX, 0 <= p <= 1. */
 uint64_t sim_binomial(struct sim_random *random, uint64_t n, double p);
 /* The error of Stirling's formula: log n! - (n log n - n + log(2 pi n) / 2), for whole n >= 1; exact to
