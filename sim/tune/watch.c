@@ -58,6 +58,11 @@ const char *const tune_figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_READS] = "reads.count",
     [TUNE_READS_FAILED] = "reads.failed",
     [TUNE_WRITE_P999] = "latency.write.p999",
+    [TUNE_NODE_DAYS] = "capacity.days",
+    [TUNE_NODE_BYTES] = "capacity.bytes_per_node",
+    [TUNE_NODE_DISK] = "capacity.disk_per_node",
+    [TUNE_NODE_WRITES] = "capacity.writes_per_node",
+    [TUNE_NODE_READS] = "capacity.reads_per_node",
 };
 
 /* The number that identifies the run of a setting at `factor` times the scenario's rate: a digest of

@@ -37,9 +37,11 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
     if ((uint64_t)end_ns - (uint64_t)start_ns <= (uint64_t)kept_ns ||
         (strategy != NULL && written_ns(strategy, start_ns) <= kept_ns))
         return;
-    out->kept = kept_ns / (ttl_ns / WINDOWS_MEANT + 1);
+    const int64_t given_ns = scenario->compaction_window_ns,
+                  span_ns = given_ns > 0 ? given_ns : ttl_ns / WINDOWS_MEANT + 1;
+    out->kept = kept_ns / span_ns < 1 ? 1 : kept_ns / span_ns;
     out->kept = out->kept < most ? out->kept : most;
-    out->window_ns = kept_ns / out->kept + 1;
+    out->window_ns = given_ns > kept_ns ? given_ns : kept_ns / out->kept + 1;
 }
 
 /* Whether a window begins and ends in this time. */

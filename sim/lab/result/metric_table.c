@@ -372,7 +372,8 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Load"), IS("capacity.disk_per_node", BYTES), .absent = NO_CAPACITY,
      .meaning =
          "the same with room for compaction: twice as much, as SizeTieredCompactionStrategy may rewrite "
-         "all of a table; where rows expire, one of 25 windows of TimeWindowCompactionStrategy more"},
+         "all of a table; where rows expire, one more window of TimeWindowCompactionStrategy, a 25th of them "
+         "all unless `row.compaction` says otherwise"},
     {IN("Load"), IS("capacity.writes_per_node", OPERATIONS_PER_S), .absent = NO_CAPACITY,
      .meaning = "rows and other writes of strategies that a node applies per second, on average"},
     {IN("Load"), IS("capacity.reads_per_node", OPERATIONS_PER_S), .absent = NO_CAPACITY,

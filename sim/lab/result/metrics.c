@@ -388,10 +388,14 @@ bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_sce
                  reads = (double)tally->state_reads + queried(tally, scenario);
     const double each = bytes / rows * (scenario->row_compression > 0 ? scenario->row_compression : 1);
     const double held = (double)tally->rows / seconds * each * kept_s * copies;
+    const double window_s = (double)scenario->compaction_window_ns / (double)SIM_SECOND,
+                 spare = !(ttl_s > 0)   ? 1
+                         : window_s > 0 ? window_s / kept_s
+                                        : LAB_DISK_SPARE;
     if (!(rows > 0) || !(seconds > 0) || tally->stored != NULL)
         return true;
     return add(out, "capacity", "days", kept_s / 86400) && add(out, "capacity", "bytes_per_node", held) &&
-           add(out, "capacity", "disk_per_node", held * (ttl_s > 0 ? 1 + LAB_DISK_SPARE : 2)) &&
+           add(out, "capacity", "disk_per_node", held * (1 + spare)) &&
            add(out, "capacity", "writes_per_node", writes * copies / seconds) &&
            add(out, "capacity", "reads_per_node",
                reads * asked(scenario) / (double)scenario->cluster.nodes / seconds);

@@ -45,6 +45,7 @@ enum fact {
     NO_READS = 1 << 16,
     NO_TINY = 1 << 17,
     NAMED_TIMES = 1 << 18, /* `time` says how the trace's times are written */
+    NO_TTL = 1 << 19,
 };
 
 /* What does not go together. The first rule that applies is the error. */
@@ -100,6 +101,7 @@ static const struct rule {
     {"reads", ODD_TABLE,
      "'%s' query the newest rows of a key, which this table overwrites or partitions differently; use "
      "(key, bucket) and an id in 'table', or remove 'reads'"},
+    {"row.compaction", NO_TTL, "'%s' is about windows in which rows expire; add 'row.ttl', or remove this"},
     {"tune.tiny", NO_TINY, "'%s' needs tiny_rows; add it under 'limits', or remove this"},
     {"tune.partitions_per_read", NO_READS, "'%s' needs reads; add 'reads', or remove this"},
 };
@@ -126,7 +128,7 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
            (scenario->trace_format.time != WL_TIME_AUTO ? NAMED_TIMES : 0) |
            (scenario->workload.is_late_trace ? ARRIVED : 0) |
            (wl_has_own_times(&scenario->workload) ? OWN_TIMES : 0) |
-           (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : 0) |
+           (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : NO_TTL) |
            (scenario->deletes.share > 0 ? DELETES : 0) | (is_odd ? ODD_TABLE : 0) |
            (lab_node_at(root, "cluster.datacenters") != NULL ? DATACENTERS : 0) |
            (is_stream ? STREAM_ENGINE : 0) | (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_ENGINE : 0) |

@@ -212,11 +212,24 @@ static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *fi
     return lab_read_distribution(reader, field, node, lab_read_size, "uniform, lognormal or pareto", out);
 }
 
+static bool check_compaction(struct lab_reader *reader, const struct lab_node *mapping, void *target)
+{
+    return ((struct lab_scenario *)target)->compaction_window_ns % SIM_MINUTE == 0 ||
+           lab_fail_value(reader, lab_node_find(mapping, "window"),
+                          "windows of compaction are whole minutes, hours or days; round it");
+}
+
+static const struct lab_table compaction_table = {
+    LAB_FIELDS({"window", lab_read_duration, LAB_IN(compaction_window_ns), LAB_REQUIRED,
+                LAB_FROM((double)SIM_MINUTE, 3650 * (double)SIM_DAY)}),
+    .check = check_compaction};
+
 const struct lab_table lab_row_table = {
     LAB_FIELDS({"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX),
                 .detail = &row_bytes_table, LAB_DRAWN(SIZES, 0.12, "<bytes>")},
                {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX),
                 LAB_DRAWN(TTL, 0.08, "<1s..run/3>"), .draw.when = "may_expire"},
+               {"compaction", lab_read_mapping, .detail = &compaction_table},
                {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
                 LAB_DRAWN(CELLS, 0.05, "<2..12>")},
                {.name = "columns", .read = lab_read_later}, /* after the table: table.c */

@@ -27,11 +27,15 @@
 /* Segments of keys for one estimate, which take some milliseconds. */
 #define SEGMENTS_EXAMINED 2e5
 /* A largest partition with this many times the rows of a typical one is named too. */
-#define UNEVEN      1.5
-#define YEAR_S      31536000.0
-#define WALL_YEARS  10.0
-#define SHOWN_SIZE  24
-#define FIGURE_SIZE 64
+#define UNEVEN 1.5
+#define YEAR_S 31536000.0
+/* Windows of TimeWindowCompactionStrategy in a time to live; 20 to 30 are recommended. */
+#define WINDOWS_MOST 50.0
+/* A partition in more sstables than this is named. */
+#define SSTABLES_MOST 8.0
+#define WALL_YEARS    10.0
+#define SHOWN_SIZE    24
+#define FIGURE_SIZE   64
 
 /* Estimates for one strategy with the table. */
 struct lint {
@@ -60,8 +64,9 @@ struct lint {
 
 const char *lab_risk_name(enum lab_risk risk)
 {
-    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",       "large",
-                                                      "cell_wall", "overwritten", "tombstones", "expiry"};
+    static const char *const names[LAB_RISK_COUNT] = {"unbounded",  "hot_spot",  "skew",
+                                                      "large",      "cell_wall", "overwritten",
+                                                      "tombstones", "expiry",    "windows"};
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
@@ -388,6 +393,7 @@ static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum l
     struct lab_warnings *out = lint->out;
     bool is_hash = lint->strategy->settings.strategy.kind == BK_KIND_HASH;
     bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) || risk == LAB_RISK_EXPIRY ||
+                     (risk == LAB_RISK_WINDOWS && is_certain) ||
                      (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
     struct lab_warning one = {.risk = risk,
                               .is_certain = is_certain,
@@ -583,6 +589,29 @@ static void lint_expiry(struct lint *lint)
          first_s > (double)most_s ? "rows" : "the run's last rows");
 }
 
+/* With the table's own windows of compaction: how many of them are on disk, and in how many of them the rows
+ * of a partition lie, each of which is one sstable for a read of the partition. */
+static void lint_windows(struct lint *lint)
+{
+    const struct lab_scenario *scenario = lint->scenario;
+    const double window = (double)scenario->compaction_window_ns / 1e9,
+                 ttl = (double)scenario->row_ttl_ns / 1e9, grace = (double)LAB_GC_GRACE_NS / 1e9,
+                 count = ttl / window,
+                 written = fmin(lint->mean_rate > 0 ? lint->mean_rows / lint->mean_rate : 0, ttl + grace);
+    if (!(window > 0))
+        return;
+    if (count > WINDOWS_MOST)
+        warn(lint, LAB_RISK_WINDOWS, true, first_column(lint),
+             "use windows of a 20th to a 30th of the time to live",
+             "%.0f windows of compaction are in use, and 20 to 30 are recommended", (ttl + grace) / window);
+    if (lint->has_rates && written / window > SSTABLES_MOST)
+        warn(
+            lint, LAB_RISK_WINDOWS, false, first_column(lint), cure_of_size(lint),
+            "the rows of a partition lie in about %.0f windows of compaction, so a read of all of it queries "
+            "as many sstables",
+            ceil(written / window));
+}
+
 bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
     memset(out, 0, sizeof *out);
@@ -599,6 +628,7 @@ bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
         lint_overwritten(&lint);
         lint_tombstones(&lint);
         lint_expiry(&lint);
+        lint_windows(&lint);
         if (lint.out_of_memory) {
             lab_warnings_clear(out);
             return false;

@@ -72,6 +72,9 @@ struct window {
     int64_t size, span_ns;
 };
 
+static const struct window units[] = {
+    {"DAYS", 1, SIM_DAY}, {"HOURS", 1, SIM_HOUR}, {"MINUTES", 1, SIM_MINUTE}};
+
 /* The times at which a strategy's buckets end: all multiples of a step or, for calendar units, some of
  * them. */
 struct grid {
@@ -106,10 +109,9 @@ static int64_t score(int64_t span_ns, int64_t ttl_ns, struct grid grid)
            (off < 0 ? -off : off);
 }
 
-static struct window window_of(int64_t ttl_ns, struct grid grid)
+/* The window that suits the time to live and the buckets. */
+static struct window suited_window(int64_t ttl_ns, struct grid grid)
 {
-    static const struct window units[] = {
-        {"DAYS", 1, SIM_DAY}, {"HOURS", 1, SIM_HOUR}, {"MINUTES", 1, SIM_MINUTE}};
     struct window best = units[2];
     bool is_found = false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -124,12 +126,24 @@ static struct window window_of(int64_t ttl_ns, struct grid grid)
     return best;
 }
 
+/* The scenario's own window, or else the one that suits. */
+static struct window window_of(const struct lab_scenario *scenario, const struct lab_strategy *strategy)
+{
+    const int64_t own_ns = scenario->compaction_window_ns;
+    size_t i = 0;
+    if (own_ns == 0)
+        return suited_window(scenario->row_ttl_ns, grid_of(strategy));
+    while (own_ns % units[i].span_ns != 0) /* it is whole minutes */
+        i++;
+    return (struct window){units[i].unit, own_ns / units[i].span_ns, own_ns};
+}
+
 static void add_retention(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                           bool is_first, struct lab_writer *text)
 {
     if (scenario->row_ttl_ns <= 0)
         return;
-    struct window window = window_of(scenario->row_ttl_ns, grid_of(strategy));
+    struct window window = window_of(scenario, strategy);
     lab_writer_add(
         text,
         "%s default_time_to_live = %" PRId64 "\n AND compaction = {'class': "
@@ -139,8 +153,8 @@ static void add_retention(const struct lab_scenario *scenario, const struct lab_
 }
 
 /* Adds a note when buckets do not end with windows, or have no end. */
-static void tell_conflict(const struct lab_strategy *strategy, const struct window *window,
-                          struct lab_writer *text)
+static void tell_conflict(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                          const struct window *window, struct lab_writer *text)
 {
     char span[48], bucket[48];
     struct grid grid = grid_of(strategy);
@@ -163,8 +177,9 @@ static void tell_conflict(const struct lab_strategy *strategy, const struct wind
     else if (!lab_kind_ends(kind))
         lab_writer_add(
             text,
-            "conflict: a partition takes rows in every window, so a read of it queries up to %d sstables\n",
-            WINDOWS_MOST);
+            "conflict: a partition takes rows in every window, so a read of it queries up to %" PRId64
+            " sstables\n",
+            scenario->row_ttl_ns / window->span_ns + 1);
     else
         lab_writer_add(
             text,
@@ -179,13 +194,18 @@ static void tell_retention(const struct lab_scenario *scenario, const struct lab
     char span[48], late[48];
     if (scenario->row_ttl_ns <= 0)
         return;
-    struct window window = window_of(scenario->row_ttl_ns, grid_of(strategy));
+    struct window window = window_of(scenario, strategy),
+                  suited = suited_window(scenario->row_ttl_ns, grid_of(strategy));
+    const int64_t count = scenario->row_ttl_ns / window.span_ns;
+    const bool is_meant = count >= WINDOWS_LEAST && count <= WINDOWS_MOST,
+               is_suited = window.span_ns == suited.span_ns;
     lab_quantity_duration_text(window.span_ns, span, sizeof span);
-    lab_writer_add(text, "windows of %s: %" PRId64 " per time to live%s\n", span,
-                   scenario->row_ttl_ns / window.span_ns,
-                   scenario->row_ttl_ns / window.span_ns < WINDOWS_LEAST
-                       ? ", where 20 to 30 are meant; none is shorter than a minute"
-                       : "");
+    lab_quantity_duration_text(suited.span_ns, late, sizeof late);
+    lab_writer_add(text, "windows of %s: %" PRId64 " per time to live%s%s\n", span, count,
+                   is_meant    ? ""
+                   : is_suited ? ", where 20 to 30 are meant; none is shorter than a minute"
+                               : ", where 20 to 30 are meant; such are windows of ",
+                   is_meant || is_suited ? "" : late);
     lab_writer_add(
         text, "windows use the time of writing, not the row's own time: a late row, a repair and a hint are "
               "in a later window\n");
@@ -202,7 +222,7 @@ static void tell_retention(const struct lab_scenario *scenario, const struct lab
             "sstable from being dropped\n",
             late);
     }
-    tell_conflict(strategy, &window, text);
+    tell_conflict(scenario, strategy, &window, text);
 }
 
 #define SIDE_COLUMNS_MAX 4

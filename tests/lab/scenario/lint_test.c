@@ -131,6 +131,17 @@ static const struct pair pairs[] = {
      "4383d}\n" TIME("1d"),
      "start: 2026-01-19T03:14:05Z\nduration: 1s\nkeys: {count: 1}\narrivals: {rate: 20/s}\nrow: {ttl: "
      "4383d}\n" TIME("1d")},
+    {LAB_RISK_WINDOWS, true, true, "bucket", "960 windows of compaction are in use, and 20 to 30",
+     "a 20th to a 30th of the time to live",
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {ttl: 30d, compaction: {window: 1h}}\n" TIME("1h"),
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {ttl: 30d, compaction: {window: 1d}}\n" TIME("1h")},
+    {LAB_RISK_WINDOWS, false, false, "bucket", "in about 28 windows of compaction", "shorter window",
+     "duration: 60d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {ttl: 30d, compaction: {window: 1d}}\n" TIME("28d"),
+     "duration: 60d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {ttl: 30d, compaction: {window: 1d}}\n" TIME("7d")},
     {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level]\n",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level, id]\n"},

@@ -198,7 +198,6 @@ const char *lab_read_kind_name(enum lab_read_kind kind);
  * compaction window into one sstable, and drops it as a whole once its newest rows have expired and
  * gc_grace_seconds have passed. So a partition's size is that of its rows of the newest windows, and its
  * limits are judged by its largest size over time, which no longer grows with the run. */
-#define LAB_GC_GRACE_NS  (INT64_C(864000) * 1000000000) /* gc_grace_seconds unless it is set */
 #define LAB_DISK_WINDOWS 64u
 
 /* The compaction windows of a run. */

@@ -394,6 +394,7 @@ struct lab_scenario {
     double row_compression;              /* bytes on disk per byte of the table; 0: not given */
     struct lab_row_cost row_cost;        /* the sizes of rows and partitions */
     int64_t row_ttl_ns;                  /* 0: rows do not expire */
+    int64_t compaction_window_ns;        /* of the table; 0: one is chosen that suits row_ttl_ns */
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* if present, all strategies are idgen, and there are no rows */
     struct lab_reads reads;
@@ -488,6 +489,8 @@ uint32_t lab_regime_at(const struct lab_regimes *regimes, int64_t time_ns);
 
 /* Whether a row is live, deleted or expired. */
 enum lab_fate { LAB_FATE_LIVE, LAB_FATE_DELETED, LAB_FATE_EXPIRED };
+
+#define LAB_GC_GRACE_NS (INT64_C(864000) * 1000000000) /* gc_grace_seconds unless it is set */
 
 static inline bool lab_rows_go(const struct lab_scenario *scenario)
 {

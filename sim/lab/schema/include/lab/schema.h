@@ -55,10 +55,11 @@ enum lab_risk {
     LAB_RISK_TOMBSTONES,  /* a read of a partition is expected to scan more tombstones than Cassandra's
                              threshold */
     LAB_RISK_EXPIRY,      /* rows expire after the last second that a node stores by default */
+    LAB_RISK_WINDOWS,     /* too many windows of compaction are on disk, or are in a partition */
     LAB_RISK_COUNT
 };
 /* The name of a risk: "unbounded", "hot_spot", "skew", "large", "cell_wall", "overwritten", "tombstones",
- * "expiry". */
+ * "expiry", "windows". */
 const char *lab_risk_name(enum lab_risk risk);
 
 struct lab_warning {
