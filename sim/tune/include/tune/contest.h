@@ -52,7 +52,7 @@ enum tune_figure {
     TUNE_READS_FAILED,
     TUNE_WRITE_P999, /* milliseconds of a row's write, including the read of the state; only of the first seed
                       */
-    TUNE_NODE_DAYS, /* what a node holds and does */
+    TUNE_NODE_DAYS,  /* what a node holds and does */
     TUNE_NODE_BYTES,
     TUNE_NODE_DISK,
     TUNE_NODE_WRITES,
