@@ -385,10 +385,12 @@ func (r *HistoryReader) NextOf(h *History, known *Empties) (Step, bool) {
 		if err != nil {
 			return Step{}, false
 		}
-		next.max, next.Order = r.max-r.Reader.PartitionsAsked, max(r.Order, next.Order)
-		r.rowsBefore, r.partitionsBefore = rows, r.partitionsBefore+r.Reader.PartitionsAsked
+		r.rowsBefore, r.partitionsBefore = rows, r.AllPartitionsAsked()
+		next.Order = max(r.Order, next.Order)
 		r.Reader = next
 		r.era--
+		left := r.query.limit() - r.partitionsBefore
+		r.Reader.max = left - left%uint64(h.eras[r.era].Strategy.shards())
 	}
 }
 

@@ -250,9 +250,16 @@ func (r *Reader) bound(s *Strategy, state *KeyState, q *Query) error {
 	return nil
 }
 
+func (q *Query) limit() uint64 {
+	if q.PartitionsMax != 0 {
+		return q.PartitionsMax
+	}
+	return windowsMax + 1
+}
+
 // Read begins a read. Count and the kinds that fire use the state's bucket as the newest.
 func (s *Strategy) Read(state *KeyState, q *Query) (Reader, error) {
-	r := Reader{kind: q.Kind, wanted: math.MaxUint64, max: windowsMax + 1,
+	r := Reader{kind: q.Kind, wanted: math.MaxUint64, max: q.limit(),
 		fromNs: math.MinInt64, untilNs: math.MaxInt64}
 	if err := s.Check(); err != nil {
 		return Reader{}, err
@@ -268,9 +275,6 @@ func (s *Strategy) Read(state *KeyState, q *Query) (Reader, error) {
 		r.wanted = q.Rows
 	case q.Kind == Range:
 		r.fromNs, r.untilNs = q.FromNs, q.UntilNs
-	}
-	if q.PartitionsMax != 0 {
-		r.max = q.PartitionsMax
 	}
 	if err := r.bound(s, state, q); err != nil {
 		return Reader{}, err

@@ -446,19 +446,22 @@ enum bk_status bk_history_read_latest(const struct bk_history *history, const st
     return bk_history_read_begin(history, state, &query, reader);
 }
 
-/* Continues in the era before. The limit of partitions is one for the whole read, and the order that the read
- * reports is the weakest of its eras. */
-static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next)
+/* Continues in the era before. The limit of partitions is one for the whole read, in whole windows of each
+ * era, and the order that the read reports is the weakest of its eras. */
+static void go_down(const struct bk_history *history, struct bk_history_reader *reader, uint64_t rows,
+                    const struct bk_reader *next)
 {
     const struct bk_reader *above = &reader->reader;
-    uint64_t partitions_max = above->partitions_max - above->partitions_asked;
+    uint64_t all = reader->query.partitions_max != 0 ? reader->query.partitions_max : BK_WALK_PARTITIONS_MAX;
     enum bk_order order = above->order > next->order ? above->order : next->order;
     reader->rows_before = rows;
     reader->partitions_before += above->partitions_asked;
     reader->reader = *next;
-    reader->reader.partitions_max = partitions_max;
-    reader->reader.order = order;
     reader->era--;
+    uint64_t left = all - reader->partitions_before;
+    reader->reader.partitions_max =
+        left - left % (uint64_t)bk_shards_of(&history->eras[reader->era].strategy);
+    reader->reader.order = order;
 }
 
 bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
@@ -473,7 +476,7 @@ bool bk_history_read_next(const struct bk_history *history, struct bk_history_re
         if (is_enough || reader->reader.status != BK_OK || !has_older(history, &reader->query, reader->era) ||
             open_reader(history, reader->era - 1, NULL, &reader->query, rows, &next) != BK_OK)
             return false;
-        go_down(reader, rows, &next);
+        go_down(history, reader, rows, &next);
     }
     return true;
 }

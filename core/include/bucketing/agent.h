@@ -268,7 +268,9 @@ struct bk_action {
     uint32_t operation;
     uint64_t ticket; /**< names this action for bk_agent_report(); 0: it needs no outcome */
     uint64_t key;
-    int64_t bucket; /**< PUT_ROW, and ACK and DONE of a write: the row's bucket */
+    /** In all actions of a write, the row and, as soon as it is chosen, its bucket; else 0. READ_START,
+     * WRITE_START and COUNT_ROWS have the bucket that they ask for. */
+    int64_t bucket;
     struct bk_row row;
     bool is_retry;
     bool serial;
@@ -469,8 +471,8 @@ enum bk_status bk_agent_report(struct bk_agent *agent, int64_t now_ns, uint64_t 
 
 /** Takes the next action, in the order in which operations became ready.
  *
- * @param out  every member is set, to 0 where the kind of action does not use it; unchanged when there is no
- *             action
+ * @param out  every member is set, to 0 where the kind of action does not use it (but see `bucket`);
+ * unchanged when there is no action
  * @return     false when either pointer is NULL, or when there is no action; further calls then return false
  *             until another function has been called
  *
