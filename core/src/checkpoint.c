@@ -350,15 +350,18 @@ static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
     }
 }
 
-/* The runs are in ascending order, with gaps between them. */
-static void empties_of(struct bk_codec *codec, struct bk_empties *empties)
+/* The runs are in ascending order, with gaps between them, and of whole windows. */
+static void empties_of(struct bk_codec *codec, struct bk_empties *empties, int64_t shards)
 {
+    if (bk_codec_is_reading(codec))
+        empties->shards = (uint32_t)shards;
     empties->count = bk_codec_below(codec, empties->count, BK_EMPTY_RUNS_MAX + 1);
     for (uint32_t i = 0; i < empties->count; i++) {
         struct bk_window_run *run = &empties->runs[i];
         bk_codec_i64(codec, &run->low);
         bk_codec_i64(codec, &run->high);
         bk_codec_check(codec, run->low <= run->high);
+        bk_codec_check(codec, run->low % shards == 0 && (run->high % shards + shards + 1) % shards == 0);
         if (i > 0)
             bk_codec_check(codec, run[-1].high < INT64_MAX && run->low > run[-1].high + 1);
     }
@@ -379,8 +382,7 @@ static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
                                   entry / CACHE_WAYS * CACHE_WAYS);
         bk_codec_u64(codec, &memory[entry].used);
         bk_codec_check(codec, memory[entry].used != 0 && memory[entry].used <= agent->memory_uses);
-        empties_of(codec, &memory[entry].empties);
-        memory[entry].empties.shards = (uint32_t)bk_shards_of(&agent->config.strategy);
+        empties_of(codec, &memory[entry].empties, bk_shards_of(&agent->config.strategy));
     }
 }
 

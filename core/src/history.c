@@ -458,7 +458,7 @@ static void go_down(const struct bk_history *history, struct bk_history_reader *
     reader->partitions_before += above->partitions_asked;
     reader->reader = *next;
     reader->era--;
-    uint64_t left = all - reader->partitions_before;
+    uint64_t left = all > reader->partitions_before ? all - reader->partitions_before : 0;
     reader->reader.partitions_max =
         left - left % (uint64_t)bk_shards_of(&history->eras[reader->era].strategy);
     reader->reader.order = order;

@@ -159,12 +159,13 @@ static void test_cache_entries_are_in_order_of_use(void **unused)
 }
 
 /* An agent in the middle of a read of windows, whose numbers are in the thousands. */
-static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan plan, uint32_t at_once,
-                                   uint64_t *ticket)
+static struct bk_agent *begin_walk(struct bk_agent_config *config, uint32_t shards, enum bk_plan plan,
+                                   uint32_t at_once, uint64_t *ticket)
 {
     *config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     config->remember_keys = 4;
     assert_int_equal(bk_strategy_time(MICROSECONDS, 0, &config->strategy), BK_OK);
+    assert_int_equal(bk_strategy_shards(shards, &config->strategy), BK_OK);
     struct bk_agent *agent = make_agent(config);
     const struct bk_query query = {
         .kind = BK_QUERY_ALL, .plan = plan, .at_once = at_once, .birth_ns = 0x5432 * MICROSECONDS};
@@ -181,7 +182,7 @@ static void test_a_walk_stays_within_its_bounds(void **unused)
     (void)unused;
     struct bk_agent_config config;
     uint64_t ticket;
-    struct bk_agent *agent = begin_walk(&config, BK_PLAN_WALK, 0, &ticket);
+    struct bk_agent *agent = begin_walk(&config, 1, BK_PLAN_WALK, 0, &ticket);
     struct bytes state = save(agent);
     size_t floor = find(&state, 0x5432), next = floor - 8, width = floor + 8, low = floor + 16;
     assert_int_equal(number_at(state.at + next), 0x6789);
@@ -206,7 +207,7 @@ static void test_runs_of_empty_windows_are_separate(void **unused)
     (void)unused;
     struct bk_agent_config config;
     uint64_t ticket;
-    struct bk_agent *agent = begin_walk(&config, BK_PLAN_PARALLEL, 8, &ticket);
+    struct bk_agent *agent = begin_walk(&config, 1, BK_PLAN_PARALLEL, 8, &ticket);
     /* Of the windows 0x6782 to 0x6789 the lowest two are empty, and so are the two after the next window. */
     const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .rows = 9, .empty = 0x1b};
     assert_int_equal(bk_agent_report(agent, 0x6799 * MICROSECONDS, ticket, &outcome), BK_OK);
@@ -221,6 +222,17 @@ static void test_runs_of_empty_windows_are_separate(void **unused)
     assert_int_equal(load(&config, &state, next_low, 0x6784), BK_ERROR_CHECKPOINT);
     assert_int_equal(load(&config, &state, next_low, 0x6786), BK_OK);
     assert_int_equal(load(&config, &state, next_high, INT64_MAX), BK_OK);
+    free(agent);
+    /* With two shards the lowest window is empty, and a run has both or neither. */
+    agent = begin_walk(&config, 2, BK_PLAN_PARALLEL, 8, &ticket);
+    assert_int_equal(bk_agent_report(agent, 0x6799 * MICROSECONDS, ticket, &outcome), BK_OK);
+    state = save(agent);
+    low = find(&state, 2 * 0x6786), high = low + 8;
+    assert_int_equal(number_at(state.at + high), 2 * 0x6786 + 1);
+    assert_int_equal(load(&config, &state, low, 2 * 0x6786 - 1), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, low, 2 * 0x6786 - 2), BK_OK);
+    assert_int_equal(load(&config, &state, high, 2 * 0x6786 + 2), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, high, 2 * 0x6786 + 3), BK_OK);
     free(agent);
 }
 

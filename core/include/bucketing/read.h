@@ -37,8 +37,8 @@ enum bk_plan {
     BK_PLAN_ALL,  /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
     BK_PLAN_LAZY, /**< BK_KIND_HASH: one bucket per step until enough rows were found, not always the newest
                    */
-    BK_PLAN_PARALLEL /**< `at_once` buckets per step, in whole windows, and at least one; with BK_KIND_HASH
-                        all buckets are queried */
+    BK_PLAN_PARALLEL /**< `at_once` buckets per step. With shards, as many whole windows as have at most
+                        `at_once` buckets, but at least one. With BK_KIND_HASH all buckets are queried */
 };
 
 #define BK_WALK_WINDOWS_MAX                                                                                  \
@@ -80,8 +80,8 @@ struct bk_query {
 /** The order in which a read finds rows. Each bucket returns its own rows newest first. */
 enum bk_order {
     BK_ORDER_NEWEST_FIRST, /**< bucket by bucket, without sorting */
-    BK_ORDER_MERGED,       /**< after the answers of all buckets of a step are merged by time */
-    BK_ORDER_NONE          /**< the rows are in no order: any bucket may hold the newest row */
+    BK_ORDER_MERGED,       /**< hash, and windows of shards: after the answers of a step are merged by time */
+    BK_ORDER_NONE          /**< BK_PLAN_LAZY: in no order, since any bucket may hold the newest row */
 };
 
 struct bk_reader {
