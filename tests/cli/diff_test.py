@@ -365,7 +365,7 @@ class DiffTest(ProgramTest):
         self.assertIn("Two versions of bucketlab: a difference may come from the version.", self.good("diff", "1", "2"))
         self.keep("--seed", "8")
         self.assertEqual(self.good_json("diff", "1", "2", "--json")["a"]["seeds"], 1)
-        self.assertIn("run 1 was stored by bucketlab 0.0.9, and this is 0.1.0",
+        self.assertIn("run 1 was stored by bucketlab 0.0.9, and this is 1.0.0",
                       self.bad(2, "diff", "1", "2", "--seeds", "3"))
 
 

@@ -5,6 +5,7 @@
 Exits with 77 when there is no JDK, no Maven, or no access to the artifacts that Maven needs.
 """
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,9 @@ def skip(why):
 
 
 def main():
+    version = re.search(r'BK_VERSION "(.*)"', (CORE / "include/bucketing/api.h").read_text(encoding="utf-8"))[1]
+    if f"<version>{version}</version>" not in (CORE / "java/pom.xml").read_text(encoding="utf-8"):
+        sys.exit(f"core/java/pom.xml is not of version {version}")
     build = pathlib.Path(sys.argv[1]).resolve()
     for program in ("javac", "mvn"):
         if shutil.which(program) is None:

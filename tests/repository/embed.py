@@ -14,7 +14,7 @@ import time
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "core" / "examples"
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(outside C)
-find_package(bucketing 0.1 REQUIRED)
+find_package(bucketing 1.0 REQUIRED)
 foreach(library bucketing bucketing_static)
   add_executable(by_${library} main.c)
   target_link_libraries(by_${library} bucketing::${library})
@@ -22,7 +22,11 @@ endforeach()
 """
 MAIN = """#include <bucketing/bucketing.h>
 #include <stdio.h>
-int main(void) { return puts(bk_version()) < 0; }
+int main(void)
+{
+    int number = BK_VERSION_NUMBER;
+    return printf("%s %d.%d.%d", bk_version(), number / 10000, number / 100 % 100, number % 100) < 0;
+}
 """
 
 
@@ -63,7 +67,7 @@ class Embed:
         self.call("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.call("cmake", "--build", "build")
         for program in "bucketing", "bucketing_static":
-            check(self.call(f"build/by_{program}").strip() == self.version, f"by_{program} tells another version")
+            check(self.call(f"build/by_{program}").split() == [self.version] * 2, f"by_{program} tells another version")
 
     def route(self):
         done = subprocess.run([self.folder / "route"], input="room-7\n" * 200000, env=self.environment, text=True,

@@ -2,9 +2,9 @@
 /* What all headers share: the version, and C linkage for C++. The shared library exports the functions
  * between BK_BEGIN and BK_END, and hides all others.
  *
- * Versions are MAJOR.MINOR.PATCH. Up to 1.0.0 each MINOR may change functions and structs; from 1.0.0 on only
- * a MAJOR may. The shared library is libbucketing.so.N: N goes up, whatever the version, with each change
- * that breaks programs compiled before. Functions may be added under the same N.
+ * Versions are MAJOR.MINOR.PATCH. Only a MAJOR may change or remove functions, structs and values. The shared
+ * library is libbucketing.so.N: N goes up, whatever the version, with each change that breaks programs
+ * compiled before. Functions may be added under the same N.
  *
  * Threads: the library has no state that changes, no locks and no threads of its own, and never blocks. Two
  * calls may run at the same time, on any threads, unless one of them changes a struct that the other uses: a
@@ -19,7 +19,7 @@
  * numbers.
  *
  *     version   BK_AGENT_LAYOUT   BK_IDGEN_LAYOUT
- *     0.1       4                 2
+ *     1.0       4                 2
  *
  * A service that is upgraded to a version with another layout number starts with a new agent or client. A new
  * agent has no operations under way: rows that were not acknowledged are unknown to it, and the host writes
@@ -33,9 +33,9 @@
 #ifndef BUCKETING_API_H
 #define BUCKETING_API_H
 
-#define BK_VERSION "0.1.0"
+#define BK_VERSION "1.0.0"
 /** The same for the preprocessor: MAJOR * 10000 + MINOR * 100 + PATCH. */
-#define BK_VERSION_NUMBER 100
+#define BK_VERSION_NUMBER 10000
 /** The layout numbers of the checkpoints that this version writes and reads. */
 #define BK_AGENT_LAYOUT 4u
 #define BK_IDGEN_LAYOUT 2u
