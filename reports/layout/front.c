@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The layout of a Pareto front. In: spots at two figures. Out: a staircase through the best spots, with the
  * names in this order: the recommended spot, the best spot of each kind, and the other spots of the
- * staircase. A name takes the first free place around its spot, or otherwise the nearest free place with a
- * leader to it. */
+ * staircase. A name takes the first free place around its spot; the others are counted. */
 #include "pen.h"
 
 static const double left_min = 60;
@@ -11,22 +10,18 @@ static const double chosen_size = 9;
 static const double clearance = 1.5;
 static const double name_width_max = 190;
 static const double inset = 2; /* distance from the plot's sides */
-/* The longest leader to a name, in pixels. Only the leader of the recommended spot may be longer. */
-static const double far_name_max = 260;
 
-/* `boxes` must not be touched by a name. `names` are the boxes of the names placed so far, which must not be
- * crossed by a leader either. */
+/* The boxes that no further name may touch. */
 struct taken {
-    struct report_box *boxes, *names;
+    struct report_box *boxes;
+    size_t count;
     bool *is_stair; /* per spot: it is on the staircase */
-    size_t count, capacity, name_count;
 };
 
 static void take(struct taken *taken, double x0, double y0, double x1, double y1)
 {
-    if (taken->count < taken->capacity)
-        taken->boxes[taken->count++] =
-            (struct report_box){fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0)};
+    taken->boxes[taken->count++] =
+        (struct report_box){fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0)};
 }
 
 static bool is_free(const struct report_frame *frame, const struct taken *taken, const struct report_box *box)
@@ -44,86 +39,9 @@ static bool is_free(const struct report_frame *frame, const struct taken *taken,
     return true;
 }
 
-static void take_name(struct taken *taken, const struct report_box *box)
-{
-    take(taken, box->x, box->y, box->x + box->width, box->y + box->height);
-    taken->names[taken->name_count++] = *box;
-}
-
-/* True if a line between the two points crosses no name. */
-static bool is_clear(const struct taken *taken, const struct report_point *from,
-                     const struct report_point *to)
-{
-    enum { STEPS = 64 };
-    static const double room = 2;
-    for (size_t i = 0; i < taken->name_count; i++) {
-        const struct report_box *name = &taken->names[i];
-        for (int k = 0; k < STEPS; k++) {
-            const double x = from->x + (to->x - from->x) * k / STEPS;
-            const double y = from->y + (to->y - from->y) * k / STEPS;
-            if (x > name->x - room && x < name->x + name->width + room && y > name->y - room &&
-                y < name->y + name->height + room)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Draws the leader from the marker's edge to the name, and reserves its place, so that later names avoid
- * it. */
-static void put_leader(const struct report_point *from, const struct report_point *to, bool is_chosen,
-                       struct taken *taken, struct report_pen *pen)
-{
-    static const double rim = 7, pitch = 4, room = 2;
-    const double dx = to->x - from->x, dy = to->y - from->y, length = sqrt(dx * dx + dy * dy);
-    const double x = from->x + dx * rim / length, y = from->y + dy * rim / length;
-    if (is_chosen)
-        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_HALO, x, y, to->x, to->y, 3);
-    report_pen_line(pen, REPORT_SHAPE_LINE, is_chosen ? REPORT_INK_CHOSEN : REPORT_INK_AXIS, x, y, to->x,
-                    to->y, is_chosen ? 1 : 0.7);
-    for (double at = rim; at < length; at += pitch) {
-        const struct report_point on = {from->x + dx * at / length, from->y + dy * at / length};
-        take(taken, on.x - room, on.y - room, on.x + room, on.y + room);
-    }
-}
-
 static enum report_ink ink_of(const struct report_spot *spot)
 {
     return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
-}
-
-/* Places the name at the nearest free place, with a leader to it. */
-static bool put_far_name(const struct report_frame *frame, const struct report_spot *spot,
-                         const struct report_type *type, struct taken *taken, struct report_pen *pen)
-{
-    static const double first = 16, step = 4;
-    /* Cosine and sine of sixteen directions, rightwards first, then leftwards. */
-    static const double turns[][2] = {{1, 0},        {-1, 0},        {0.92, 0.38},  {0.92, -0.38},
-                                      {0.71, 0.71},  {0.71, -0.71},  {0.38, 0.92},  {0.38, -0.92},
-                                      {-0.92, 0.38}, {-0.92, -0.38}, {-0.71, 0.71}, {-0.71, -0.71},
-                                      {-0.38, 0.92}, {-0.38, -0.92}, {0, 1},        {0, -1}};
-    const struct report_extent extent = report_pen_measure(pen, type);
-    const struct report_point from = {report_frame_x(frame, spot->x), report_frame_y(frame, spot->y)};
-    const double farthest = spot->is_chosen ? frame->box.width : spot->is_best ? far_name_max : 0;
-    for (double away = first; away < farthest; away += step) {
-        for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
-            /* The leader ends at the middle of a side of the name, or at one of its corners. */
-            const double cosine = turns[i][0], sine = turns[i][1];
-            const struct report_point to = {from.x + away * cosine, from.y + away * sine};
-            const double left = cosine > 0   ? to.x + 2
-                                : cosine < 0 ? to.x - extent.width - 2
-                                             : to.x - extent.width / 2;
-            const double top = to.y - extent.height / 2 + sine * extent.height / 2;
-            const struct report_box box = {left, top, extent.width, extent.height};
-            if (is_free(frame, taken, &box) && is_clear(taken, &from, &to)) {
-                put_leader(&from, &to, spot->is_chosen, taken, pen);
-                report_pen_text(pen, type, REPORT_LEFT, box.x, box.y);
-                take_name(taken, &box);
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 /* Places the name at the first free place next to the marker, above or below it, or at one of its corners. */
@@ -152,11 +70,11 @@ static bool put_name(const struct report_frame *frame, const struct report_spot 
                                        extent.width, extent.height};
         if (is_free(frame, taken, &box)) {
             report_pen_text(pen, &type, REPORT_LEFT, box.x, box.y);
-            take_name(taken, &box);
+            take(taken, box.x, box.y, box.x + box.width, box.y + box.height);
             return true;
         }
     }
-    return put_far_name(frame, spot, &type, taken, pen);
+    return false;
 }
 
 /* Returns the leftmost spot on the front that is lower than the last one; if several have the same x, the
@@ -251,12 +169,10 @@ static void put_spots(const struct report_frame *frame, const struct report_char
 
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen)
 {
-    /* Each spot has up to five boxes: its marker, its range, two steps and its name. The others are for
-     * leaders. */
-    struct taken taken = {.capacity = 5 * chart->spot_count + 256};
-    taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
-    taken.names = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.names);
-    taken.is_stair = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.is_stair);
+    /* Each spot has up to five boxes: its marker, its range, two steps and its name. */
+    struct taken taken = {.boxes = report_take(pen->scene->arena, 5 * chart->spot_count, sizeof *taken.boxes),
+                          .is_stair =
+                              report_take(pen->scene->arena, chart->spot_count, sizeof *taken.is_stair)};
     struct report_frame frame = {.x = &chart->x, .y = &chart->y, .inset = REPORT_SIDE_INSET};
     frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&chart->y, pen)));
     frame.box.width = report_pen_right(pen) - frame.box.x;
