@@ -22,20 +22,33 @@ static const char *const names[CASS_CONSISTENCY_COUNT] = {
     [CASS_LOCAL_SERIAL] = "LOCAL_SERIAL",
 };
 
-bool cass_consistency_parse(const char *name, enum cass_consistency *out)
-{
-    for (int i = 0; i < CASS_CONSISTENCY_COUNT; i++) {
-        if (strcmp(name, names[i]) != 0)
-            continue;
-        *out = (enum cass_consistency)i;
-        return true;
-    }
-    return false;
-}
-
 const char *cass_consistency_name(enum cass_consistency consistency)
 {
     return names[consistency];
+}
+
+uint32_t cass_required(enum cass_consistency level, uint32_t factor)
+{
+    switch (level) {
+    case CASS_ANY:
+        return 0;
+    case CASS_ONE:
+    case CASS_LOCAL_ONE:
+        return 1;
+    case CASS_TWO:
+        return 2;
+    case CASS_THREE:
+        return 3;
+    case CASS_ALL:
+        return factor;
+    default:
+        return factor / 2 + 1;
+    }
+}
+
+bool cass_is_local(enum cass_consistency level)
+{
+    return level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL;
 }
 
 static bool is_serial(enum cass_consistency level)
@@ -110,38 +123,19 @@ bool cass_operation_plan(const struct cass_cluster *cluster, struct cass_operati
                          enum cass_consistency level, uint32_t *alive)
 {
     const uint32_t *replicas = replicas_at(cluster, operation->position);
-    bool is_local = level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL;
+    bool is_local = cass_is_local(level);
     uint32_t datacenter = cass_place_datacenter(cluster, operation->place), counted = 0;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         if (!is_local || cluster->nodes[replicas[i]].datacenter == datacenter)
             counted |= UINT32_C(1) << i;
     }
-    uint32_t total = bit_count(counted), required = 1;
-    switch (level) {
-    case CASS_TWO:
-        required = 2;
-        break;
-    case CASS_THREE:
-        required = 3;
-        break;
-    case CASS_QUORUM:
-    case CASS_SERIAL:
-    case CASS_LOCAL_QUORUM:
-    case CASS_LOCAL_SERIAL:
-        required = total / 2 + 1;
-        break;
-    case CASS_ALL:
-        required = total;
-        break;
-    case CASS_EACH_QUORUM:
+    uint32_t required = level == CASS_ANY ? 1 : cass_required(level, bit_count(counted));
+    if (level == CASS_EACH_QUORUM) {
         required = 0;
         for (uint32_t i = 0; i < cluster->config.datacenter_count; i++) {
             uint32_t factor = cluster->config.datacenters[i].replication_factor;
             required += factor > 0 ? factor / 2 + 1 : 0;
         }
-        break;
-    default:
-        break;
     }
     operation->counted = counted;
     operation->required = required;

@@ -29,20 +29,13 @@ static bool forget(struct paxos_state *state, int64_t since_us)
     return is_lost;
 }
 
-/* Returns the replication factor if the node has no replica. */
-static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
-{
-    uint32_t replica = 0;
-    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
-        replica++;
-    return replica;
-}
-
 /* Returns the Paxos state of a register on a node; NULL if it has none. */
 static struct paxos_state *state_on(const struct cass_cluster *cluster, uint32_t entry, uint32_t node)
 {
     const struct register_entry *item = register_at(cluster, entry);
-    uint32_t replica = replica_on(cluster, item->position, node);
+    uint32_t replica = 0;
+    while (replica < cluster->factor && replicas_at(cluster, item->position)[replica] != node)
+        replica++;
     return item->paxos == CASS_NONE || replica == cluster->factor ? NULL
                                                                   : paxos_at(cluster, item->paxos) + replica;
 }
@@ -62,23 +55,6 @@ uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t 
             forgot(context, register_at(cluster, entry)->key);
     }
     return count;
-}
-
-struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32_t node, int64_t since_us)
-{
-    struct cass_paxos_age age = {0, 0};
-    for (uint32_t entry = 1; entry < cluster->registers.used; entry++) {
-        const struct paxos_state *state = state_on(cluster, entry, node);
-        if (state == NULL)
-            continue;
-        int64_t told_us[] = {state->accepted.ballot.micros, state->committed.ballot.micros};
-        age.newer += state->promised.micros > since_us;
-        for (int i = 0; i < 2; i++) {
-            age.newer += told_us[i] > since_us;
-            age.older += told_us[i] <= since_us && told_us[i] != NO_TIME;
-        }
-    }
-    return age;
 }
 
 /* A row with these columns, without a deletion. */
@@ -156,22 +132,6 @@ void cass_record_rows(struct cass_cluster *cluster, uint64_t key, int64_t bucket
     partition->rows = partition->written_rows = rows;
 }
 
-static const char *const result_names[CASS_RESULT_COUNT] = {
-    [CASS_OK] = "OK",
-    [CASS_UNAVAILABLE] = "UNAVAILABLE",
-    [CASS_WRITE_TIMEOUT] = "WRITE_TIMEOUT",
-    [CASS_WRITE_FAILURE] = "WRITE_FAILURE",
-    [CASS_READ_TIMEOUT] = "READ_TIMEOUT",
-    [CASS_READ_FAILURE] = "READ_FAILURE",
-    [CASS_CAS_UNKNOWN] = "CAS_UNKNOWN",
-    [CASS_INVALID] = "INVALID",
-};
-
-const char *cass_result_name(enum cass_result result)
-{
-    return result_names[result];
-}
-
 size_t cass_partition_count(const struct cass_cluster *cluster)
 {
     return cluster->partitions.used - 1;
@@ -197,19 +157,6 @@ void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_p
         bool is_missed = is_row && row->held != 0 && row->held != all;
         out->missing_rows += is_missed ? 1 : 0;
     }
-}
-
-bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
-                       uint32_t *mask)
-{
-    *mask = 0;
-    uint32_t entry = cass_register_find(cluster, key);
-    uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
-    if (entry == CASS_NONE || replica == cluster->factor)
-        return false;
-    const struct image *image = image_at(cluster, entry, replica);
-    *mask = cass_image_live(image, now_ns(cluster), columns);
-    return cass_image_is_found(image, now_ns(cluster), *mask);
 }
 
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer)
@@ -251,20 +198,6 @@ bool cass_row_is_open(const struct cass_cluster *cluster, uint64_t key, int64_t 
            (row_at(cluster, row)->flags & ROW_CONFIRMED) == 0;
 }
 
-bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value)
-{
-    *value = 0;
-    uint32_t entry = cass_counter_find(cluster, key);
-    uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
-    if (entry == CASS_NONE || replica == cluster->factor)
-        return false;
-    const struct shard *shards = shard_at(cluster, entry, replica, 0);
-    bool is_found = cass_count_is_found(shards, cluster->factor);
-    for (uint32_t leader = 0; leader < cluster->factor && is_found; leader++)
-        *value = cass_count_sum(*value, shards[leader].count);
-    return is_found;
-}
-
 int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key)
 {
     uint32_t entry = cass_counter_find(cluster, key);
@@ -282,24 +215,6 @@ uint64_t cass_counters_total(const struct cass_cluster *cluster)
             total += (uint64_t)shard_at(cluster, entry, leader, leader)->count;
     }
     return total;
-}
-
-static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out)
-{
-    for (uint32_t i = 0; i < cluster->factor; i++)
-        out[i] = replicas_at(cluster, position)[i];
-    return cluster->factor;
-}
-
-uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out)
-{
-    return copy_replicas(cluster, cass_position(cluster, key), out);
-}
-
-uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
-                                 uint32_t *out)
-{
-    return copy_replicas(cluster, cass_partition_position(cluster, key, bucket), out);
 }
 
 uint32_t cass_place_count(const struct cass_cluster *cluster)
@@ -321,14 +236,4 @@ void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct c
 {
     assert(node < cluster->node_count);
     *out = cluster->nodes[node].stats;
-}
-
-size_t cass_cluster_memory(const struct cass_cluster *cluster)
-{
-    size_t bytes = sizeof(*cluster);
-    for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
-        bytes += cluster->pools[i].capacity * cluster->pools[i].item_size;
-    for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        bytes += ((size_t)cluster->tables[i].mask + 1) * 2 * sizeof(uint32_t);
-    return bytes;
 }

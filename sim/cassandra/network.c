@@ -216,12 +216,6 @@ void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbanc
                                      .delayed_until_ns = cluster->delayed_until_ns};
 }
 
-bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node)
-{
-    assert(place < cluster->place_count && node < cluster->node_count);
-    return are_separated(cluster, place, node);
-}
-
 void cass_heal(struct cass_cluster *cluster)
 {
     cluster->loss = cluster->config.loss;
@@ -463,16 +457,4 @@ void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor)
 {
     assert(node < cluster->node_count && factor > 0);
     cluster->nodes[node].slow = factor;
-}
-
-void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing)
-{
-    assert(node < cluster->node_count);
-    cluster->nodes[node].is_failing = is_failing;
-}
-
-void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns)
-{
-    assert(node < cluster->node_count);
-    cluster->nodes[node].clock_offset_ns = offset_ns;
 }

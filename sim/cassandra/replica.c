@@ -455,12 +455,3 @@ void cass_drop_hints(struct cass_cluster *cluster, uint32_t node)
         list->page++;
     }
 }
-
-bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node)
-{
-    for (uint32_t target = 0; target < cluster->node_count; target++) {
-        if (cluster->hints_for[(size_t)node * cluster->node_count + target].head != CASS_NONE)
-            return true;
-    }
-    return false;
-}

@@ -154,11 +154,6 @@ size_t cass_ring_position(const struct cass_ring *ring, int64_t token)
     return low == ring->token_count ? 0 : low;
 }
 
-int64_t cass_ring_token_at(const struct cass_ring *ring, size_t position)
-{
-    return ring->tokens[position];
-}
-
 const uint32_t *cass_ring_replicas(const struct cass_ring *ring, int64_t token)
 {
     return ring->replicas + cass_ring_position(ring, token) * ring->replication_factor;

@@ -17,6 +17,7 @@
 #include "kernel/number.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
+#include "peek.h"
 #include "replay.h"
 
 #define ANSWER_SIZE 4096

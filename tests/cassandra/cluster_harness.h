@@ -15,6 +15,7 @@
 #include "cassandra/cluster.h"
 #include "kernel/digest.h"
 #include "kernel/time.h"
+#include "peek.h"
 
 #define START       (INT64_C(1767225600) * SIM_SECOND)
 #define REPLIES_MAX 4096

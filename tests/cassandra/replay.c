@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/time.h"
+#include "peek.h"
 
 enum word {
     END,

@@ -10,6 +10,7 @@
 
 #include "cassandra/ring.h"
 #include "kernel/random.h"
+#include "peek.h"
 #include "state.h"
 #include "vectors.h"
 

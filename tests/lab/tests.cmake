@@ -30,7 +30,7 @@ bucketlab_test(lab/cluster/latencies_test LINK sim_lab)
 # engine or the core does wrong although no guarantee is broken.
 file(GLOB judges CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/lab/judges/*.c)
 add_executable(bucketlab_judged ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${judges})
-target_link_libraries(bucketlab_judged PRIVATE bucketlab_flags bucketlab_cli sim_lab_cluster m)
+target_link_libraries(bucketlab_judged PRIVATE bucketlab_flags bucketlab_cli cassandra_peek sim_lab_cluster m)
 target_include_directories(bucketlab_judged PRIVATE ${lab}/cluster ${lab}/cluster/idgen ${lab}/cluster/oracles
                            ${lab}/cluster/history)
 bucketlab_test(lab/stream/distribution_test LINK sim_lab sim_tune m)

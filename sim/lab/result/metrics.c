@@ -340,24 +340,11 @@ static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
 /* How many replicas a read asks. */
 static double asked(const struct lab_scenario *scenario)
 {
-    const uint32_t all = scenario->cluster.replication_factor, centers = scenario->network.datacenter_count,
-                   local = centers > 1 ? (all + centers - 1) / centers : all;
-    switch (scenario->consistency.read) {
-    case CASS_TWO:
-        return all < 2 ? all : 2;
-    case CASS_THREE:
-        return all < 3 ? all : 3;
-    case CASS_QUORUM:
-    case CASS_SERIAL:
-        return all / 2 + 1;
-    case CASS_ALL:
-        return all;
-    case CASS_LOCAL_QUORUM:
-    case CASS_LOCAL_SERIAL:
-        return local / 2 + 1;
-    default:
-        return 1;
-    }
+    const uint32_t all = scenario->cluster.replication_factor, centers = scenario->network.datacenter_count;
+    const enum cass_consistency level = scenario->consistency.read;
+    const bool is_part = centers > 1 && cass_is_local(level);
+    const uint32_t required = cass_required(level, is_part ? (all + centers - 1) / centers : all);
+    return required < all ? required : all;
 }
 
 /* The partitions that reads query; a read that begins before the stream, as many as others of its kind. */

@@ -3,6 +3,7 @@
  * with the faults that are active and no others, and no agent acts while it is paused; a crash ends a pause.
  * conserved, deletes: a delete ends with its acknowledgement, or after as many tries as are set. Faults in
  * histories are not made by the engine and are not judged. */
+#include "../../cassandra/peek.h"
 #include "judges.h"
 
 #include <inttypes.h>

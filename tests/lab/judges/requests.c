@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../../cassandra/peek.h"
 #include "judges.h"
 #include "kernel/grow.h"
 

@@ -55,9 +55,10 @@ enum cass_consistency {
     CASS_LOCAL_SERIAL,
     CASS_CONSISTENCY_COUNT
 };
-/* Parses "QUORUM" and the like; false for any other name. */
-bool cass_consistency_parse(const char *name, enum cass_consistency *out);
 const char *cass_consistency_name(enum cass_consistency consistency);
+/* How many of `factor` replicas a request of this level waits for; any node will do for ANY. */
+uint32_t cass_required(enum cass_consistency level, uint32_t factor);
+bool cass_is_local(enum cass_consistency level);
 
 enum cass_paxos { CASS_PAXOS_V1, CASS_PAXOS_V2 };
 
@@ -168,7 +169,6 @@ enum cass_result {
     CASS_INVALID,     /* a level or clause that this statement does not allow; certainly not applied */
     CASS_RESULT_COUNT
 };
-const char *cass_result_name(enum cass_result result);
 
 struct cass_reply {
     enum cass_result result;
@@ -231,8 +231,6 @@ void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
 /* When the node will have served all requests that it has accepted, and its pause will have ended: requests
  * that it accepted while it was slow still take long. */
 int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node);
-/* Makes a node answer every replica request with an error, as with a broken disk. */
-void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
 /* Begins a garbage collection pause now. */
 void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
 /* Separates every place of group_a from every place of group_b in both directions, or ends one such
@@ -246,24 +244,14 @@ void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency tim
 void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns);
 /* Loses the hints that a node stores. */
 void cass_drop_hints(struct cass_cluster *cluster, uint32_t node);
-/* Whether the node stores a hint. */
-bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node);
 /* A power failure with a commit log that is synced only periodically: the replica loses what it promised,
  * accepted and learned as committed by Paxos within the last last_ns. The columns that a commit has written
  * are kept. `forgot` is called with the key of each register that lost something; returns their number. */
 uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
                            void (*forgot)(void *context, uint64_t key), void *context);
-/* What a replica still has: the number of ballots that it has accepted or learned as committed by since_us,
- * and of ballots that it has promised, accepted or learned after that. */
-struct cass_paxos_age {
-    uint64_t older, newer;
-};
-struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32_t node, int64_t since_us);
 /* An administrator's change on all replicas at the same time: the register then has the columns of the mask,
  * and no others. Operations in flight may still change it. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
-/* Sets the offset of a node's wall clock from the true time. */
-void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns);
 /* The faults that are in force now. */
 struct cass_disturbance {
     double loss, duplicate, late; /* the chances of a message */
@@ -280,8 +268,6 @@ struct cass_node_disturbance {
 };
 void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t node,
                            struct cass_node_disturbance *out);
-/* Whether a network partition separates two places; either may be a client, but not both. */
-bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 /* Ends every fault: loss and duplication are those of the config again, and hints are delivered again. Clocks
  * are not changed. */
 void cass_heal(struct cass_cluster *cluster);
@@ -330,9 +316,6 @@ struct cass_partition_view {
 size_t cass_partition_count(const struct cass_cluster *cluster);
 /* Partitions are in order of their first write; rows may be 0 if every write failed. */
 void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_partition_view *out);
-/* The committed values of a register on the replica `node`; false when it has none. */
-bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
-                       uint32_t *mask);
 /* The committed values of a register that a reader of all replicas would find now. */
 bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t *columns, uint32_t *mask);
 /* The columns of a row of named columns that a reader of all replicas would find now; see
@@ -343,8 +326,6 @@ uint32_t cass_peek_named(struct cass_cluster *cluster, uint64_t key, struct cass
 uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
 /* Whether any replica has the row, and its writer never took an OK. */
 bool cass_row_is_open(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
-/* The value of a counter on the replica `node`; false when it has none. */
-bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value);
 /* The sum of all additions of leaders to the counter, whether replicas have them yet or not. */
 int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key);
 /* The sum of all additions to all counters. */
@@ -354,11 +335,6 @@ uint64_t cass_counters_total(const struct cass_cluster *cluster);
  * be in the cache already. They change nothing. */
 void cass_prefetch_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry);
 void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry);
-/* The replicas of a register or counter, and of a data partition. `out` must have room for
- * CASS_CLUSTER_REPLICAS_MAX. Returns their number. */
-uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out);
-uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
-                                 uint32_t *out);
 
 struct cass_node_stats {
     uint64_t rows, bytes;                    /* data rows written to it, including expired and deleted ones */
@@ -371,7 +347,5 @@ struct cass_node_stats {
 };
 uint32_t cass_node_count(const struct cass_cluster *cluster);
 void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct cass_node_stats *out);
-/* Bytes of memory that the cluster uses now. */
-size_t cass_cluster_memory(const struct cass_cluster *cluster);
 
 #endif

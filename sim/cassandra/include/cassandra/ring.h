@@ -54,7 +54,6 @@ uint32_t cass_ring_node_count(const struct cass_ring *ring);
 uint32_t cass_ring_replication_factor(const struct cass_ring *ring);
 /* The index of the owning token: the first ring token >= token, wrapping around. */
 size_t cass_ring_position(const struct cass_ring *ring, int64_t token);
-int64_t cass_ring_token_at(const struct cass_ring *ring, size_t position);
 /* The replicas of a token, primary first: a pointer to replication_factor nodes in the ring. They are
  * precomputed; a lookup costs one binary search. */
 const uint32_t *cass_ring_replicas(const struct cass_ring *ring, int64_t token);

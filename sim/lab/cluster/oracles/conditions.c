@@ -17,33 +17,13 @@
 #define UPDATE_TRIPS    64
 #define PAUSES_LONGEST  28
 
-static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level)
-{
-    uint32_t factor = scenario->cluster.replication_factor;
-    switch (level) {
-    case CASS_ANY:
-        return 0;
-    case CASS_ONE:
-    case CASS_LOCAL_ONE:
-        return 1;
-    case CASS_TWO:
-        return 2;
-    case CASS_THREE:
-        return 3;
-    case CASS_ALL:
-        return factor;
-    default:
-        return factor / 2 + 1;
-    }
-}
-
 /* Returns the number of replicas that a read queries; 0 if there are several datacenters, because the queried
  * replicas then depend on the place of the reader. */
 uint32_t lab_read_replicas(const struct lab_scenario *scenario)
 {
     if (scenario->network.datacenter_count > 1)
         return 0;
-    return replicas_of(scenario, scenario->consistency.read);
+    return cass_required(scenario->consistency.read, scenario->cluster.replication_factor);
 }
 
 /* With several datacenters, levels that count the replicas of only one of them may have no replica in
@@ -53,8 +33,7 @@ static bool is_of_one_of_several(const struct lab_scenario *scenario, enum cass_
     uint32_t with_replicas = 0;
     for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
         with_replicas += scenario->network.datacenters[i].replication_factor > 0;
-    return with_replicas > 1 &&
-           (level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL);
+    return with_replicas > 1 && cass_is_local(level);
 }
 
 /* Those of rows; identifiers have none. */
@@ -62,18 +41,18 @@ static bool row_levels_are_weak(const struct lab_cluster_run *run)
 {
     const struct lab_scenario *scenario = run->scenario;
     const struct lab_consistency *levels = &scenario->consistency;
+    const uint32_t factor = scenario->cluster.replication_factor;
     bool is_weak = is_of_one_of_several(scenario, levels->write) ||
                    is_of_one_of_several(scenario, levels->read) ||
-                   replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <=
-                       scenario->cluster.replication_factor;
+                   cass_required(levels->write, factor) + cass_required(levels->read, factor) <= factor;
     return run->idgen == NULL && is_weak;
 }
 
 bool lab_plain_state_is_weak(const struct lab_cluster_run *run)
 {
     enum cass_consistency level = run->scenario->consistency.state;
-    return is_of_one_of_several(run->scenario, level) ||
-           2 * replicas_of(run->scenario, level) <= run->scenario->cluster.replication_factor;
+    const uint32_t factor = run->scenario->cluster.replication_factor;
+    return is_of_one_of_several(run->scenario, level) || 2 * cass_required(level, factor) <= factor;
 }
 
 /* Those of what decides where rows go, or whose an identifier is: plain requests, and conditional ones.

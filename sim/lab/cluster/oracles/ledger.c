@@ -167,8 +167,7 @@ static void watch_limits(struct lab_cluster_run *run, struct lab_partition *part
     }
     if (partition->disk != NULL)
         whole = partition->disk->now;
-    if (run->tally.first_over_ns != INT64_MAX ||
-        (limits->partition_rows == 0 && limits->partition_bytes == 0))
+    if (run->tally.first_over_ns != INT64_MAX || !lab_limits_sizes(limits))
         return;
     lab_bytes_add(&whole.bytes,
                   lab_partition_bytes(&scenario->row_cost, lab_rows_key_size(run->rows, partition->key),
