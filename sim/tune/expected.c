@@ -547,9 +547,11 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
 {
     double sum = 0;
     int64_t at_ns = workload->start_ns, until_ns = window_end(model, at_ns);
+    struct wl_workload poisson = *workload; /* rows in equal steps have the same rate */
     struct wl_key key;
     struct wl_stretch stretch;
-    wl_key_init(&key, workload, key_index);
+    poisson.every_ns = 0;
+    wl_key_init(&key, &poisson, key_index);
     out->count = 0;
     out->share = sim_zipf_share(&workload->popularity, key_index);
     while (wl_key_stretch(&key, &stretch)) {
@@ -1023,6 +1025,7 @@ static double sum_until(const struct passage *passage, double times, bool is_num
         const struct crowd *crowd = &passage->crowds[i];
         double mean = crowd->seen * fmin(1, times) + crowd->pace * rows,
                drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
+        const double all = mean, of_all = drawn; /* rows, with those that have left the disk */
         if (is_capped) {
             const double daily = workload->has_daily ? workload->daily_amplitude / M_PI / days : 0,
                          kept = open * (1 + 1.0 / LOOKS);
@@ -1036,8 +1039,9 @@ static double sum_until(const struct passage *passage, double times, bool is_num
                 ? sum_aged(passage, crowd, times, is_number)
             : model->is_counted
                 ? sum_counted(model, mean, drawn, crowd->pace, is_number)
-                : looks * endless_tail(passage->model, is_divided ? mean + 4 * sqrt(drawn) : mean,
-                                       is_divided ? 0 : drawn);
+                : fmin(is_divided ? 1 : endless_tail(passage->model, all, of_all),
+                       looks * endless_tail(passage->model, is_divided ? mean + 4 * sqrt(drawn) : mean,
+                                            is_divided ? 0 : drawn));
         if (tail * left < NEGLIGIBLE && crowd->known == 0 && workload->spike_count == 0)
             break;
         left -= crowd->count;
@@ -1046,7 +1050,9 @@ static double sum_until(const struct passage *passage, double times, bool is_num
         else if (!is_divided)
             sum += crowd->count * weigh(tail, is_number);
         else if (tail > NEGLIGIBLE)
-            sum -= looks * crowd->count / passage->model->parts * log(key_kept(passage, mean, sqrt(drawn)));
+            sum -= crowd->count / model->parts *
+                   fmax(looks * log(key_kept(passage, mean, sqrt(drawn))),
+                        log(key_kept(passage, all, sqrt(of_all))));
     }
     return sum;
 }

@@ -211,7 +211,7 @@ static bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_me
     if (!has_rows)
         return lab_idgen_metrics(run, out) && add_oracles(&run->oracles.verdict, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->start_ns, run->node_count, out) &&
-              lab_metrics_of_capacity(&run->tally, run->scenario,
+              lab_metrics_of_capacity(&run->tally, run->scenario, &run->strategy->settings,
                                       (double)(run->end_ns - run->start_ns) / (double)SIM_SECOND, out) &&
               add_lost(run, out) &&
               lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);

@@ -217,7 +217,7 @@ static struct lab_result *stream_result(const struct lab_scenario *scenario, str
         ok = strategy != NULL &&
              lab_metrics_of_tally(&stream->tallies[i], scenario, stream->start_ns, scenario->cluster.nodes,
                                   &strategy->metrics) &&
-             lab_metrics_of_capacity(&stream->tallies[i], scenario,
+             lab_metrics_of_capacity(&stream->tallies[i], scenario, &strategy->settings,
                                      (double)((uint64_t)stream->end_ns - (uint64_t)stream->start_ns) * 1e-9,
                                      &strategy->metrics) &&
              lab_result_nodes(strategy, scenario, &stream->tallies[i]);

@@ -325,7 +325,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .absent = NO_READ,
      .meaning =
          "partitions that a read queried. This and the next two leave out reads of a range that begins "
-         "before the stream, since they find less than later ones"},
+         "before the stream, since they find less than later ones. If all do, the mean is what a longer run "
+         "is expected to show, of a synthetic stream whose settings do not change"},
     {IN("Reads"), IS("reads.empty_partitions_per_read", PARTITIONS), .is_of_kinds = true, .absent = NO_READ,
      .meaning = "queried partitions without a row for the read, on average"},
     {IN("Reads"), IS("reads.rows_scanned_per_read", ROWS), .is_of_kinds = true, .absent = NO_READ,

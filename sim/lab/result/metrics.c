@@ -347,22 +347,74 @@ static double asked(const struct lab_scenario *scenario)
     return required < all ? required : all;
 }
 
-/* The partitions that reads query; a read that begins before the stream, as many as others of its kind. */
-static double queried(const struct lab_tally *tally, const struct lab_scenario *scenario)
+/* The partitions that a range of a stream has on average, once it has run for longer; NaN: not known. A key
+ * is read as often as it is written, and a partition that ends by its rows lasts the longer the fewer its key
+ * has. */
+static double range_partitions(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                               const struct lab_settings *settings, double seconds)
+{
+    const struct bk_strategy *strategy = &settings->strategy;
+    const struct sim_zipf *popularity = &scenario->workload.popularity;
+    const struct bk_row row = {.time_ns = scenario->workload.start_ns};
+    struct bk_placement route = {0};
+    double rows = (double)INFINITY, lasts_ns = (double)INFINITY, squares = 0;
+    if (scenario->trace_path != NULL || settings->change_count > 0 || settings->is_idgen ||
+        scenario->reads.limit > 0)
+        return (double)NAN;
+    for (uint64_t key = 0, step; key < popularity->count; key += step) {
+        const double share = sim_zipf_share(popularity, key);
+        step = key < 256 ? 1 : key / 128;
+        step = step < popularity->count - key ? step : popularity->count - key;
+        squares += share * share * (double)step;
+    }
+    if (strategy->kind == BK_KIND_HASH)
+        return (double)strategy->of.hash.buckets;
+    if (strategy->kind == BK_KIND_TIME && bk_route(strategy, NULL, &row, &route) == BK_OK)
+        lasts_ns = strategy->of.time.calendar == BK_CALENDAR_MONTH
+                       ? 365.2425 / 12 * (double)SIM_DAY
+                       : (double)(route.until_ns - route.from_ns);
+    if (strategy->kind == BK_KIND_COUNT)
+        rows = (double)strategy->of.count.rows;
+    if (strategy->kind == BK_KIND_PROBABILISTIC)
+        rows = (double)strategy->of.probabilistic.threshold *
+               (strategy->of.probabilistic.chance_denominator > 0
+                    ? (double)strategy->of.probabilistic.chance_denominator /
+                          (double)strategy->of.probabilistic.chance_numerator
+                    : ldexp(1, (int)strategy->of.probabilistic.bits));
+    if (strategy->kind == BK_KIND_WEIGHTED)
+        rows = (double)strategy->of.weighted.threshold * (double)strategy->of.weighted.bytes *
+               (double)tally->rows / (double)tally->payload_bytes;
+    if (strategy->max_age_ns > 0)
+        lasts_ns = (double)strategy->max_age_ns;
+    return (double)lab_shards(strategy) *
+           (1 + (double)scenario->reads.kinds[LAB_READ_RANGE].span_ns *
+                    (1 / lasts_ns + (double)tally->rows / seconds * 1e-9 * squares / rows));
+}
+
+/* The partitions that reads query; a read that begins before the stream, as many as others of its kind. Adds
+ * what a range has where all begin before it. */
+static double queried(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                      const struct lab_settings *settings, double seconds, struct lab_metrics *out)
 {
     const bool is_one = lab_read_kind_count(scenario) <= 1;
     double sum = 0;
     for (int kind = 0; kind < (is_one ? 1 : LAB_READ_KINDS); kind++) {
         const struct lab_read_tally *reads = is_one ? &tally->reads : &tally->reads_of[kind];
-        const double found = (double)reads->partitions.sum;
+        const double found = (double)reads->partitions.sum, before = (double)reads->before;
         if (reads->partitions.count > 0)
-            sum += found + (double)reads->before * (found / (double)reads->partitions.count);
+            sum += found + before * (found / (double)reads->partitions.count);
+        if (reads->partitions.count > 0 || reads->before == 0)
+            continue;
+        const double mean = range_partitions(tally, scenario, settings, seconds);
+        sum += isnan(mean) ? 0 : before * mean;
+        if (!isnan(mean) && !add(out, is_one ? "reads" : "reads.range", "partitions_per_read.mean", mean))
+            return -1;
     }
     return sum / (scenario->reads.are_expected ? LAB_READ_PARTS : 1);
 }
 
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
-                             double seconds, struct lab_metrics *out)
+                             const struct lab_settings *settings, double seconds, struct lab_metrics *out)
 {
     const double ttl_s = (double)scenario->row_ttl_ns / (double)SIM_SECOND;
     const double kept_s =
@@ -371,16 +423,17 @@ bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_sce
     const double rows = (double)(tally->closed_rows.sum + tally->open_rows.sum),
                  bytes = (double)(tally->closed_bytes.sum + tally->open_bytes.sum);
     const double writes = (double)(tally->rows + tally->counter_increments + tally->state_writes +
-                                   tally->lwt + tally->lock_ops),
-                 reads = (double)tally->state_reads + queried(tally, scenario);
+                                   tally->lwt + tally->lock_ops);
+    const double asks = queried(tally, scenario, settings, seconds, out),
+                 reads = (double)tally->state_reads + fmax(0, asks);
     const double each = bytes / rows * (scenario->row_compression > 0 ? scenario->row_compression : 1);
     const double held = (double)tally->rows / seconds * each * kept_s * copies;
     const double window_s = (double)scenario->compaction_window_ns / (double)SIM_SECOND,
                  spare = !(ttl_s > 0)   ? 1
                          : window_s > 0 ? window_s / kept_s
                                         : LAB_DISK_SPARE;
-    if (!(rows > 0) || !(seconds > 0) || tally->stored != NULL)
-        return true;
+    if (asks < 0 || !(rows > 0) || !(seconds > 0) || tally->stored != NULL)
+        return asks >= 0;
     return add(out, "capacity", "days", kept_s / 86400) && add(out, "capacity", "bytes_per_node", held) &&
            add(out, "capacity", "disk_per_node", held * (1 + spare)) &&
            add(out, "capacity", "writes_per_node", writes * copies / seconds) &&

@@ -148,7 +148,7 @@ static bool check_strategy(const struct check *check, const struct cass_ring *ri
     struct lab_metrics metrics = {0};
     bool is_table = check->scenario->design.is_given;
     naive_loads(check->input, check->naive, ring, is_table, loads);
-    naive_metrics(check->input, check->scenario, check->naive, loads, &metrics);
+    naive_metrics(check->input, check->scenario, check->naive, loads, &check->strategy->settings, &metrics);
     bool ok =
         check_metrics(check, &metrics) &&
         (check->strategy->placement_digest == check->naive->digest ||

@@ -334,9 +334,45 @@ static void add_loads(struct lab_metrics *out, const struct naive_load *loads, u
     add(out, (double)least / (double)total, "nodes", "load_share_min");
 }
 
-/* A read that begins before the stream counts as the mean of the others of its kind. */
-static double queried(const struct naive_result *naive)
+/* How many partitions a range has in the long run: as many as ends of partitions come in its time, and one.
+ */
+static double range_mean(const struct naive_input *input, const struct lab_scenario *scenario,
+                         const struct lab_settings *settings, double payload)
 {
+    const struct bk_strategy *core = &settings->strategy;
+    const double seconds = (double)((uint64_t)input->end_ns - (uint64_t)input->start_ns) * 1e-9,
+                 chances = (double)core->of.probabilistic.chance_denominator /
+                           (double)core->of.probabilistic.chance_numerator,
+                 days[] = {0, 1.0 / 24, 1, 7, 365.2425 / 12};
+    double lasts_ns = (double)INFINITY, each = (double)INFINITY, squares = 0;
+    for (uint64_t key = 0; key < scenario->workload.key_count; key++)
+        squares += pow(sim_zipf_share(&scenario->workload.popularity, key), 2);
+    if (core->kind == BK_KIND_HASH)
+        return (double)core->of.hash.buckets;
+    if (core->kind == BK_KIND_TIME)
+        lasts_ns = core->of.time.calendar == BK_CALENDAR_NONE ? (double)core->of.time.window_ns
+                                                              : days[core->of.time.calendar] * 86400e9;
+    if (core->kind == BK_KIND_COUNT)
+        each = (double)core->of.count.rows;
+    if (core->kind == BK_KIND_PROBABILISTIC)
+        each = (double)core->of.probabilistic.threshold *
+               (isnan(chances) ? (double)(UINT64_C(1) << core->of.probabilistic.bits) : chances);
+    if (core->kind == BK_KIND_WEIGHTED)
+        each = (double)core->of.weighted.threshold * (double)core->of.weighted.bytes * (double)input->rows /
+               payload;
+    if (core->max_age_ns > 0)
+        lasts_ns = (double)core->max_age_ns;
+    return (double)naive_shards(core) *
+           (1 + (double)scenario->reads.kinds[LAB_READ_RANGE].span_ns *
+                    (1 / lasts_ns + (double)input->rows / seconds * 1e-9 * squares / each));
+}
+
+/* A read that begins before the stream counts as the mean of the others of its kind. */
+static double queried(const struct naive_input *input, const struct lab_scenario *scenario,
+                      const struct naive_result *naive, const struct lab_settings *settings,
+                      struct lab_metrics *out)
+{
+    const double payload = lab_metrics_find(out, "writes.payload_bytes")->value;
     double sum = 0;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
         uint64_t found = 0, n = 0, before = 0;
@@ -350,6 +386,11 @@ static double queried(const struct naive_result *naive)
         }
         if (n > 0)
             sum += (double)found + (double)before * ((double)found / (double)n);
+        if (n > 0 || before == 0 || scenario->trace_path != NULL || settings->change_count > 0 || scenario->reads.limit > 0)
+            continue;
+        const double mean = range_mean(input, scenario, settings, payload);
+        sum += (double)before * mean;
+        add(out, mean, before == naive->read_count ? "reads" : "reads.range", "partitions_per_read.mean");
     }
     return sum;
 }
@@ -357,7 +398,8 @@ static double queried(const struct naive_result *naive)
 /* Sums of whole numbers are exact, and the rest is in the order of the definition, so it is equal to the last
  * bit. Reads ask a quorum. */
 static void add_capacity(struct lab_metrics *out, const struct naive_input *input,
-                         const struct lab_scenario *scenario, const struct naive_result *naive)
+                         const struct lab_scenario *scenario, const struct naive_result *naive,
+                         const struct lab_settings *settings)
 {
     static const char *const writes[] = {"writes.rows", "writes.counter_increments", "writes.state_writes",
                                          "writes.lwt", "writes.lock_ops"};
@@ -373,7 +415,7 @@ static void add_capacity(struct lab_metrics *out, const struct naive_input *inpu
     }
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
         written += lab_metrics_find(out, writes[i])->value;
-    read += queried(naive);
+    read += queried(input, scenario, naive, settings, out);
     if (rows == 0 || !(seconds > 0) || scenario->design.is_given)
         return;
     const double held = (double)input->rows / seconds * ((double)bytes / (double)rows) * days *
@@ -405,7 +447,8 @@ void naive_loads(const struct naive_input *input, const struct naive_result *nai
 }
 
 void naive_metrics(const struct naive_input *input, const struct lab_scenario *scenario,
-                   const struct naive_result *naive, const struct naive_load *loads, struct lab_metrics *out)
+                   const struct naive_result *naive, const struct naive_load *loads,
+                   const struct lab_settings *settings, struct lab_metrics *out)
 {
     add_partitions(out, &scenario->limits, naive, input->start_ns);
     add_keys(out, input, scenario);
@@ -423,5 +466,5 @@ void naive_metrics(const struct naive_input *input, const struct lab_scenario *s
         add_reads(out, scenario, naive);
     add(out, (double)naive->peak, "peak", "rows_per_second_one_partition");
     add_loads(out, loads, scenario->cluster.nodes);
-    add_capacity(out, input, scenario, naive);
+    add_capacity(out, input, scenario, naive, settings);
 }

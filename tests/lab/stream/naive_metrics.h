@@ -14,6 +14,7 @@ void naive_loads(const struct naive_input *input, const struct naive_result *nai
                  const struct cass_ring *ring, bool is_table, struct naive_load *loads);
 /* Adds the metrics in the order of the contract. */
 void naive_metrics(const struct naive_input *input, const struct lab_scenario *scenario,
-                   const struct naive_result *naive, const struct naive_load *loads, struct lab_metrics *out);
+                   const struct naive_result *naive, const struct naive_load *loads,
+                   const struct lab_settings *settings, struct lab_metrics *out);
 
 #endif

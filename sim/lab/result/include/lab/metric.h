@@ -79,13 +79,14 @@ void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *conte
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
                           int64_t start_ns, uint32_t nodes, struct lab_metrics *out);
 /* Adds what a node holds when the rows have reached their time to live, or after LAB_CAPACITY_DAYS without
- * one, and what it does; `seconds`: the length of the run. On average over nodes and time. */
+ * one, and what it does; `seconds`: the length of the run. On average over nodes and time. Also adds how many
+ * partitions a range is expected to query, where all begin before the stream. */
 #define LAB_CAPACITY_DAYS 365.0
 /* TimeWindowCompactionStrategy rewrites one of about 25 windows at a time; SizeTieredCompactionStrategy may
  * rewrite all of a table. */
 #define LAB_DISK_SPARE 0.04
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
-                             double seconds, struct lab_metrics *out);
+                             const struct lab_settings *settings, double seconds, struct lab_metrics *out);
 /* Adds mean, standard deviation, percentiles and the other metrics of sizes, with the prefix; nothing for an
  * empty histogram. is_weighted: weighted by rows. */
 bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
