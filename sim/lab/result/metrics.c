@@ -370,9 +370,8 @@ static double range_partitions(const struct lab_tally *tally, const struct lab_s
     if (strategy->kind == BK_KIND_HASH)
         return (double)strategy->of.hash.buckets;
     if (strategy->kind == BK_KIND_TIME && bk_route(strategy, NULL, &row, &route) == BK_OK)
-        lasts_ns = strategy->of.time.calendar == BK_CALENDAR_MONTH
-                       ? 365.2425 / 12 * (double)SIM_DAY
-                       : (double)(route.until_ns - route.from_ns);
+        lasts_ns = strategy->of.time.calendar == BK_CALENDAR_MONTH ? 365.2425 / 12 * (double)SIM_DAY
+                                                                   : (double)(route.until_ns - route.from_ns);
     if (strategy->kind == BK_KIND_COUNT)
         rows = (double)strategy->of.count.rows;
     if (strategy->kind == BK_KIND_PROBABILISTIC)

@@ -386,7 +386,8 @@ static double queried(const struct naive_input *input, const struct lab_scenario
         }
         if (n > 0)
             sum += (double)found + (double)before * ((double)found / (double)n);
-        if (n > 0 || before == 0 || scenario->trace_path != NULL || settings->change_count > 0 || scenario->reads.limit > 0)
+        if (n > 0 || before == 0 || scenario->trace_path != NULL || settings->change_count > 0 ||
+            scenario->reads.limit > 0)
             continue;
         const double mean = range_mean(input, scenario, settings, payload);
         sum += (double)before * mean;
