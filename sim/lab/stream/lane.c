@@ -205,10 +205,12 @@ static void add_ended(struct lab_lane *lane, const uint32_t *replicas, const str
         return;
     lab_slices_add(&lane->tally->slices, ended->first_ns, ended->is_closed, whole);
     lab_tally_largest(lane->tally, lane->key, ended->bucket, whole);
-    for (uint32_t i = 0; i < lane->settings->replicas; i++) {
-        struct cass_node_load *load = &lane->tally->nodes[replicas[i]];
-        load->rows += whole->rows;
-        lab_bytes_add(&load->bytes, whole->bytes);
+    struct cass_node_load *nodes = lane->tally->nodes;
+    const uint64_t rows = whole->rows, bytes = whole->bytes;
+    for (const uint32_t *replica = replicas, *last = replicas + lane->settings->replicas; replica < last;
+         replica++) {
+        nodes[*replica].rows += rows;
+        lab_bytes_add(&nodes[*replica].bytes, bytes);
     }
 }
 
@@ -302,11 +304,15 @@ void lab_lane_windows(struct lab_lane *lane, const struct lab_ended *windows, si
 {
     const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
     struct lab_book *book = &lane->book;
+    uint64_t mark = sim_placement_mark(lane->placement.rows);
     add_all(lane, windows, count);
     if (lane->expected != NULL && book->count > 0)
         end(lane, lab_open(lane), true);
     for (size_t i = 0; i < count; i++) {
-        sim_placement_add(&lane->placement, windows[i].bucket, windows[i].rows);
+        const uint64_t before = mark;
+        lane->placement.rows += windows[i].rows;
+        mark = sim_placement_mark(lane->placement.rows);
+        lane->placement.sum += sim_placement_weight(windows[i].bucket) * (mark - before);
         if (lane->expected == NULL)
             continue;
         if (!make_room(book, book->count)) {

@@ -601,14 +601,36 @@ void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
     size_t last = expected->last > forgotten ? (size_t)(expected->last - forgotten) : 0;
     if (course->since_ns < begin_ns)
         go_to(lane, LAB_READ_LATEST, begin_ns);
-    count(lane, LAB_READ_LATEST, times.first_ns);
-    course->filled++;
-    for (; last < open && before + rows - items[last].end_row >= wanted; last++) {
-        count(lane, LAB_READ_LATEST, time_of(&times, wanted - (before - items[last].end_row) - 1));
-        course->partitions = (uint64_t)(items[open].bucket - items[last + 1].bucket) + 1;
-        course->filled--;
+    /* As count(), all of it in registers. */
+    const double parts_per_ns = reads->parts_per_ns[LAB_READ_LATEST];
+    const int64_t start_ns = reads->first_ns[LAB_READ_LATEST];
+    uint64_t parts = course->parts, partitions = course->partitions, filled = course->filled,
+             next_partitions = partitions, step = 1;
+    lab_wide all_filled = course->all_filled;
+    for (int64_t until_ns = times.first_ns;;) {
+        const uint64_t until = (uint64_t)(int64_t)((double)(until_ns - start_ns) * parts_per_ns);
+        const uint64_t some = until > parts ? until - parts : 0;
+        parts += some;
+        all_filled += (lab_wide)some * filled;
+        if (partitions < LAB_FEW_PARTITIONS)
+            course->parts_of[partitions] += some;
+        else
+            tell(lane, LAB_READ_LATEST, partitions, some);
+        if (until_ns == end_ns)
+            break;
+        partitions = next_partitions;
+        filled += step; /* the window is not empty any more; later, the last partition is left out */
+        step = UINT64_MAX;
+        until_ns = end_ns;
+        if (last < open && before + rows - items[last].end_row >= wanted) {
+            until_ns = time_of(&times, wanted - (before - items[last].end_row) - 1);
+            next_partitions = (uint64_t)(items[open].bucket - items[++last].bucket) + 1;
+        }
     }
-    count(lane, LAB_READ_LATEST, end_ns);
+    course->since_ns = end_ns;
+    course->parts = parts;
+    course->filled = filled;
+    course->all_filled = all_filled;
     expected->last = forgotten + last;
     expected->newest = items[open].bucket;
     expected->lowest = items[last].bucket;

@@ -382,22 +382,25 @@ struct grid {
     struct lab_lane *lane;
     struct lab_stretch stretch; /* of the windows, a part of `whole` */
     const struct lab_stretch *whole;
-    int64_t bucket;      /* of the first one */
-    uint64_t bytes_each; /* of all rows; 0: it changes within the stretch */
+    int64_t bucket; /* of the first one */
+    uint32_t class; /* of the times in the window that was taken last */
     bool is_stopped;
 };
 
 /* A window with this many rows, up to before row `end_row` of the key. */
-static struct lab_ended window_of(const struct grid *grid, uint64_t index, uint64_t rows, uint64_t end_row)
+static struct lab_ended window_of(struct grid *grid, uint64_t index, uint64_t rows, uint64_t end_row)
 {
     struct lab_lane *lane = grid->lane;
     const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
     const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
                   end_ns = begin_ns + length_ns;
     const int64_t bucket = grid->bucket + (int64_t)index;
-    const struct cass_partition size = {rows, grid->bytes_each > 0
-                                                  ? product(rows, grid->bytes_each)
-                                                  : thin_bytes(lane->thin, begin_ns, end_ns, rows, NULL)};
+    const struct lab_row_stamps *stamps = &lane->thin->worker->stamps;
+    while (grid->class + 1 < stamps->count && begin_ns >= stamps->until_ns[grid->class])
+        grid->class ++;
+    const bool is_one = grid->class + 1 == stamps->count || end_ns <= stamps->until_ns[grid->class];
+    const struct cass_partition size = {rows, is_one ? product(rows, lane->thin->row_bytes[grid->class])
+                                                     : thin_bytes(lane->thin, begin_ns, end_ns, rows, NULL)};
     const bool may_exceed = may_be_over(lane, &size, begin_ns, &grid->stretch);
     struct lab_ended window = {.bucket = bucket,
                                .first_ns = begin_ns,
@@ -497,10 +500,6 @@ static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretc
                         .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
                                     stretch->rows - before.rows - after.rows, stretch->is_gone},
                         .bucket = route.bucket + (is_cut ? 1 : 0)};
-    const struct lab_row_stamps *stamps = &lane->thin->worker->stamps;
-    const uint32_t class = lab_row_stamp_class(stamps, begin_ns);
-    if (class + 1 == stamps->count || end_ns <= stamps->until_ns[class])
-        grid.bytes_each = lane->thin->row_bytes[class];
     if (!take_ranges(lane, &before, stretch))
         return false;
     divide(&grid, 0, count, grid.stretch.rows);
