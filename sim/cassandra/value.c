@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Converts CQL literals to the bytes that Cassandra stores. */
+/* The CQL types, one row of a table each. In: the name of a type, with its parameters, or a literal. Out: the
+ * bytes that Cassandra stores of its values. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cassandra/sstable.h"
 #include "cassandra/token.h"
 #include "kernel/text.h"
 
@@ -12,42 +14,47 @@
 #define UUID_SIZE      16u
 #define SHOWN_SIZE_MAX 60u /* greatest number of bytes of a value that an error message quotes */
 
-static const char *const type_names[CASS_TYPE_COUNT] = {
-    [CASS_TEXT] = "text",           [CASS_BLOB] = "blob",       [CASS_INT] = "int",
-    [CASS_BIGINT] = "bigint",       [CASS_UUID] = "uuid",       [CASS_TIMEUUID] = "timeuuid",
-    [CASS_BOOLEAN] = "boolean",     [CASS_TINYINT] = "tinyint", [CASS_SMALLINT] = "smallint",
-    [CASS_TIMESTAMP] = "timestamp", [CASS_FLOAT] = "float",     [CASS_DOUBLE] = "double",
-    [CASS_COUNTER] = "counter",
-};
+#define AS_BLOB "give the bytes of the value, as 0x00ff"
 
-/* The size of a value in bytes; 0: the size varies. */
-static const uint8_t value_sizes[CASS_TYPE_COUNT] = {
-    [CASS_INT] = 4,     [CASS_BIGINT] = 8,  [CASS_UUID] = UUID_SIZE, [CASS_TIMEUUID] = UUID_SIZE,
-    [CASS_BOOLEAN] = 1, [CASS_TINYINT] = 1, [CASS_SMALLINT] = 2,     [CASS_TIMESTAMP] = 8,
-    [CASS_FLOAT] = 4,   [CASS_DOUBLE] = 8,
+struct type {
+    const char *name;
+    uint8_t bytes;    /* of each value; 0: it varies */
+    bool is_fixed;    /* Cassandra's valueLengthIfFixed(): an sstable stores the value without its length */
+    uint8_t usual;    /* bytes of a value of varying length, if nothing says how many */
+    const char *form; /* of a literal */
 };
-
-static const char *const wanted_forms[CASS_TYPE_COUNT] = {
-    [CASS_TEXT] = "give UTF-8, or other bytes as a blob, 0x...",
-    [CASS_BLOB] = "give 0x and two hexadecimal digits per byte, such as 0x00ff",
-    [CASS_INT] = "give a whole number from -2147483648 to 2147483647",
-    [CASS_BIGINT] = "give a whole number from -9223372036854775808 to 9223372036854775807",
-    [CASS_UUID] = "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
-    [CASS_TIMEUUID] = ("give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
-                       "b34b62d4-6a8d-11ea-8000-005000237906"),
-    [CASS_BOOLEAN] = "give true or false",
-    [CASS_TINYINT] = "give a whole number from -128 to 127",
-    [CASS_SMALLINT] = "give a whole number from -32768 to 32767",
-    [CASS_TIMESTAMP] = "give whole milliseconds since 1970, such as 1767225600000",
-    [CASS_FLOAT] = "give a number, such as 0.5 or -1e-3",
-    [CASS_DOUBLE] = "give a number, such as 0.5 or -1e-3",
-    [CASS_COUNTER] = "a counter has no literal",
+static const struct type types[CASS_TYPE_COUNT] = {
+    [CASS_TEXT] = {"text", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x..."},
+    [CASS_ASCII] = {"ascii", 0, false, 20, "give ASCII, or other bytes as a blob, 0x..."},
+    [CASS_VARCHAR] = {"varchar", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x..."},
+    [CASS_BLOB] = {"blob", 0, false, 20, "give 0x and two hexadecimal digits per byte, such as 0x00ff"},
+    [CASS_INT] = {"int", 4, true, 0, "give a whole number from -2147483648 to 2147483647"},
+    [CASS_BIGINT] = {"bigint", 8, true, 0,
+                     "give a whole number from -9223372036854775808 to 9223372036854775807"},
+    [CASS_UUID] = {"uuid", UUID_SIZE, true, 0,
+                   "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488"},
+    [CASS_TIMEUUID] = {"timeuuid", UUID_SIZE, true, 0,
+                       "give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
+                       "b34b62d4-6a8d-11ea-8000-005000237906"},
+    [CASS_BOOLEAN] = {"boolean", 1, true, 0, "give true or false"},
+    [CASS_TINYINT] = {"tinyint", 1, false, 0, "give a whole number from -128 to 127"},
+    [CASS_SMALLINT] = {"smallint", 2, false, 0, "give a whole number from -32768 to 32767"},
+    [CASS_TIMESTAMP] = {"timestamp", 8, true, 0, "give whole milliseconds since 1970, such as 1767225600000"},
+    [CASS_FLOAT] = {"float", 4, true, 0, "give a number, such as 0.5 or -1e-3"},
+    [CASS_DOUBLE] = {"double", 8, true, 0, "give a number, such as 0.5 or -1e-3"},
+    [CASS_DATE] = {"date", 4, false, 0, AS_BLOB},
+    [CASS_TIME] = {"time", 8, false, 0, AS_BLOB},
+    [CASS_INET] = {"inet", 0, false, 4, AS_BLOB}, /* IPv6: 16 */
+    [CASS_VARINT] = {"varint", 0, false, 4, AS_BLOB},
+    [CASS_DECIMAL] = {"decimal", 0, false, 8, AS_BLOB},
+    [CASS_DURATION] = {"duration", 0, false, 6, AS_BLOB},
+    [CASS_COUNTER] = {"counter", 0, false, 36, "a counter has no literal"},
 };
 
 bool cass_type_parse(const char *name, enum cass_type *out)
 {
     for (int type = 0; type < CASS_TYPE_COUNT; type++) {
-        if (strcmp(name, type_names[type]) == 0) {
+        if (strcmp(name, types[type].name) == 0) {
             *out = (enum cass_type)type;
             return true;
         }
@@ -58,15 +65,174 @@ bool cass_type_parse(const char *name, enum cass_type *out)
 const char *cass_type_name(enum cass_type type)
 {
     assert(type < CASS_TYPE_COUNT);
-    return type_names[type];
+    return types[type].name;
 }
 
-/* Cassandra's valueLengthIfFixed(): it returns no length for tinyint and smallint. */
+uint32_t cass_type_usual(enum cass_type type)
+{
+    return types[type < CASS_TYPE_COUNT ? type : CASS_TEXT].usual;
+}
+
 uint32_t cass_type_size(enum cass_type type)
 {
-    assert(type < CASS_TYPE_COUNT);
-    return type == CASS_TINYINT || type == CASS_SMALLINT ? 0 : value_sizes[type];
+    return type < CASS_TYPE_COUNT && types[type].is_fixed ? types[type].bytes : 0;
 }
+
+/* --- The weight of a type. */
+
+#define TYPE_NAME_SIZE 64u
+#define NESTED_MOST    16u
+#define WEIGHT_MOST    (UINT64_C(1) << 40)
+
+struct types_text {
+    const char *at, *users;
+    uint64_t bytes, elements;
+    unsigned depth;
+};
+
+/* The values of one element: of a map the key and the value, of a tuple or user type the fields. Their
+ * bytes; with the lengths of the native protocol, an int each; and with those of an sstable, a vint each. */
+struct element {
+    size_t count;
+    uint64_t bytes, with_ints, with_vints, dimensions;
+    bool is_fixed;
+};
+
+static bool is_next(struct types_text *in, char sign)
+{
+    in->at += strspn(in->at, " ");
+    return *in->at == sign && in->at++ != NULL;
+}
+
+static bool weigh(struct types_text *in, struct element *out, struct cass_weight *complex);
+
+/* Reads what is between angle brackets; a number is the dimension of a vector. */
+static bool weigh_element(struct types_text *in, struct element *out)
+{
+    *out = (struct element){.is_fixed = true};
+    if (!is_next(in, '<'))
+        return false;
+    do {
+        struct element one;
+        in->at += strspn(in->at, " ");
+        if (*in->at >= '0' && *in->at <= '9') {
+            char *end;
+            out->dimensions = strtoull(in->at, &end, 10);
+            in->at = end;
+            continue;
+        }
+        if (!weigh(in, &one, NULL))
+            return false;
+        out->count++;
+        out->bytes += one.bytes;
+        out->with_ints += 4 + one.bytes;
+        out->with_vints += cass_vint_size(one.bytes) + one.bytes;
+        out->is_fixed = out->is_fixed && one.is_fixed;
+    } while (is_next(in, ','));
+    return is_next(in, '>');
+}
+
+/* The types with others in angle brackets. A user type is a tuple whose fields are elsewhere. */
+static const struct nested {
+    const char *name;
+    uint8_t least, most; /* types in it */
+    bool is_vector, is_frozen;
+    bool is_collection;         /* of any number of elements */
+    uint8_t cell, cell_of_each; /* is_complex: bytes of an element's cells that are not its values */
+} nested[] = {
+    {.name = "frozen", .least = 1, .most = 1, .is_frozen = true},
+    {.name = "vector", .least = 1, .most = 1, .is_vector = true},
+    {.name = "list", .least = 1, .most = 1, .is_collection = true, .cell = 18}, /* flags, timeuuid */
+    {.name = "set", .least = 1, .most = 1, .is_collection = true, .cell = 1},
+    {.name = "map", .least = 2, .most = 2, .is_collection = true, .cell = 1},
+    {.name = "tuple", .least = 1, .most = UINT8_MAX},
+    {.name = "", .least = 1, .most = UINT8_MAX, .cell_of_each = 4}}; /* flags, number of the field */
+
+static bool weigh_nested(const struct nested *kind, struct types_text *in, struct element *out,
+                         struct cass_weight *complex)
+{
+    struct element one;
+    const uint64_t elements = in->elements > 0 ? in->elements : CASS_ELEMENTS_USUAL;
+    if (!weigh_element(in, &one) || one.count < kind->least || one.count > kind->most ||
+        kind->is_vector != (one.dimensions > 0) || one.with_ints > WEIGHT_MOST / (elements + one.dimensions))
+        return false;
+    *out = (struct element){.bytes = one.with_ints}; /* a tuple */
+    if (kind->is_frozen)
+        *out = one;
+    else if (kind->is_collection)
+        out->bytes = 4 + elements * one.with_ints;
+    else if (kind->is_vector)
+        *out = (struct element){.bytes = one.dimensions * (one.is_fixed ? one.bytes : one.with_vints),
+                                .is_fixed = one.is_fixed};
+    if (complex == NULL || kind->cell + kind->cell_of_each == 0)
+        return true;
+    *complex =
+        (struct cass_weight){.is_complex = true,
+                             .element = one.bytes,
+                             .element_cells = kind->cell + kind->cell_of_each * one.count + one.with_vints};
+    const uint64_t times = kind->is_collection ? elements : 1;
+    complex->count = kind->is_collection ? elements : one.count;
+    complex->value = times * complex->element;
+    complex->cells = cass_vint_size(complex->count) + times * complex->element_cells;
+    return true;
+}
+
+/* Weighs one type, as a value in one piece; complex: also as a column, if it is one of several cells. */
+static bool weigh(struct types_text *in, struct element *out, struct cass_weight *complex)
+{
+    char name[TYPE_NAME_SIZE + 3] = "\n";
+    const char *begin = in->at + strspn(in->at, " ");
+    const size_t size = strcspn(begin, "<>, ");
+    enum cass_type type;
+    in->at = begin;
+    if (size == 0 || size > TYPE_NAME_SIZE || in->depth == NESTED_MOST)
+        return false;
+    memcpy(name + 1, begin, size);
+    if (cass_type_parse(name + 1, &type)) {
+        const struct type *known = &types[type];
+        in->at += size;
+        *out = (struct element){.is_fixed = known->is_fixed, .bytes = known->bytes};
+        if (known->bytes == 0)
+            out->bytes = in->bytes > 0 ? in->bytes : known->usual;
+        return true;
+    }
+    in->depth++;
+    size_t kind = 0;
+    while (*nested[kind].name != '\0' && strcmp(nested[kind].name, name + 1) != 0)
+        kind++;
+    bool is_known = false;
+    if (*nested[kind].name != '\0') {
+        in->at += size;
+        is_known = weigh_nested(&nested[kind], in, out, complex);
+    } else {
+        name[size + 1] = '<';
+        const char *user = in->users == NULL ? NULL : strstr(in->users, name);
+        if (user != NULL) {
+            in->at = user + size + 1;
+            is_known = weigh_nested(&nested[kind], in, out, complex);
+        }
+        in->at = is_known ? begin + size : in->at;
+    }
+    in->depth--;
+    return is_known;
+}
+
+bool cass_type_weigh(const char *text, const char *users, uint64_t bytes, uint64_t elements,
+                     struct cass_weight *out)
+{
+    struct types_text in = {text, users, bytes, elements, 0};
+    struct element one;
+    *out = (struct cass_weight){0};
+    if (!weigh(&in, &one, out) || in.at[strspn(in.at, " ")] != '\0')
+        return false;
+    if (!out->is_complex)
+        *out = (struct cass_weight){.count = 1,
+                                    .value = one.bytes,
+                                    .cells = 1 + (one.is_fixed ? 0 : cass_vint_size(one.bytes)) + one.bytes};
+    return true;
+}
+
+/* --- Literals. */
 
 /* The error message quotes the value, truncated and with a '?' for each byte that is not UTF-8, so that there
  * is always room for the expected form. */
@@ -91,8 +257,9 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
         c += step;
     }
     shown[used] = '\0';
-    return sim_fail(error, SIM_ERROR_INPUT, "'%s' is not %s %s%s; %s", shown, type == CASS_INT ? "an" : "a",
-                    type_names[type], why, wanted_forms[type]);
+    return sim_fail(error, SIM_ERROR_INPUT, "'%s' is not %s %s%s; %s", shown,
+                    strchr("ai", types[type].name[0]) != NULL ? "an" : "a", types[type].name, why,
+                    types[type].form);
 }
 
 /* Determines the size of the value from the length of its text alone. */
@@ -101,15 +268,23 @@ static bool value_size(enum cass_type type, const char *text, size_t *size, stru
     size_t length = strlen(text);
     switch (type) {
     case CASS_TEXT:
+    case CASS_ASCII:
+    case CASS_VARCHAR:
         *size = length;
         break;
     case CASS_BLOB:
-        if (length < 2 || length % 2 != 0)
+    case CASS_DATE:
+    case CASS_TIME:
+    case CASS_INET:
+    case CASS_VARINT:
+    case CASS_DECIMAL:
+    case CASS_DURATION:
+        *size = length < 2 ? 0 : length / 2 - 1;
+        if (length < 2 || length % 2 != 0 || (types[type].bytes > 0 && *size != types[type].bytes))
             return fail_value(error, type, text, "");
-        *size = length / 2 - 1;
         break;
     default:
-        *size = value_sizes[type];
+        *size = types[type].bytes;
         break;
     }
     if (*size > CASS_COMPONENT_SIZE_MAX)
@@ -217,9 +392,22 @@ static bool write_uuid(const char *text, uint8_t *out)
 static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size)
 {
     switch (type) {
+    case CASS_ASCII:
+        for (size_t i = 0; i < size; i++) {
+            if ((text[i] & 0x80) != 0)
+                return false;
+        }
+        return write_text(text, out, size);
     case CASS_TEXT:
+    case CASS_VARCHAR:
         return write_text(text, out, size);
     case CASS_BLOB:
+    case CASS_DATE:
+    case CASS_TIME:
+    case CASS_INET:
+    case CASS_VARINT:
+    case CASS_DECIMAL:
+    case CASS_DURATION:
         return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
     case CASS_INT:
     case CASS_BIGINT:
@@ -233,12 +421,12 @@ static bool write_value(enum cass_type type, const char *text, uint8_t *out, siz
     case CASS_FLOAT:
     case CASS_DOUBLE:
         return write_number(text, out, size);
-    case CASS_COUNTER:
-        return false;
     case CASS_UUID:
         return write_uuid(text, out);
-    default:
+    case CASS_TIMEUUID:
         return write_uuid(text, out) && out[6] >> 4 == 1;
+    default:
+        return false;
     }
 }
 

@@ -263,18 +263,9 @@ static void write_rows(struct file *file, struct sample_figures *out)
 
 static enum cass_type type_of(const struct lab_column *column)
 {
-    switch (column->feed) {
-    case LAB_FEED_BUCKET:
-        return CASS_BIGINT;
-    case LAB_FEED_TIME:
-        return CASS_TIMESTAMP;
-    case LAB_FEED_ID:
-        return CASS_UUID; /* sorted like a timeuuid */
-    case LAB_FEED_DATA:
-        return column->type;
-    default:
-        return CASS_TEXT;
-    }
+    if (column->feed == LAB_FEED_ID && column->type == CASS_TIMEUUID)
+        return CASS_UUID; /* sorted like it */
+    return column->type == CASS_NESTED ? CASS_BLOB : column->type;
 }
 
 static bool is_in_key(const struct lab_design *design, size_t column)
@@ -327,8 +318,7 @@ static struct sample_column *column_named(struct sample_rows *rows, const char *
 
 /* Reads rows, and sorts them into the order of an sstable. */
 
-#define BUCKET_BYTES 8u
-#define SHOWN        60
+#define SHOWN 60
 
 static bool check_is_there(const struct sample_column *column, const char *path, struct sim_error *error)
 {
@@ -433,12 +423,17 @@ static bool value_of(const struct sample_column *column, const char *path, const
     *out = NULL;
     *size = 0;
     if (!column->is_in_file && column->column->feed == LAB_FEED_BUCKET) {
-        *size = BUCKET_BYTES;
-        *out = calloc(1, BUCKET_BYTES);
+        *size = column->column->weight.value;
+        *out = calloc(1, *size);
         return *out != NULL || sim_fail_memory(error);
     }
     if (!column->is_in_file || record->sizes[column->field] == 0)
         return true;
+    if (column->column->weight.is_complex)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": column '%s' has a cell for each element, which a sample does not "
+                        "weigh; leave the column out",
+                        path, record->line, column->column->name);
     const char *text = record->fields[column->field];
     size_t text_size = record->sizes[column->field];
     if (column->type != CASS_TEXT && strlen(text) != text_size)

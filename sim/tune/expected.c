@@ -517,7 +517,7 @@ static bool model_of(const struct lab_scenario *scenario, const struct lab_setti
 static double grows_for(const struct lab_scenario *scenario)
 {
     return scenario->row_ttl_ns > 0
-               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
+               ? ((double)scenario->row_ttl_ns + (double)scenario->gc_grace_ns) / (double)SIM_DAY
                : (double)INFINITY;
 }
 

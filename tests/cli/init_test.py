@@ -52,16 +52,21 @@ CREATE TABLE worse (a int, b int, PRIMARY KEY (a, d));
             self.good("run", name + ".yaml", "--set", "duration=10m", "--quiet", "--no-charts", "--no-store")
         with open(os.path.join(self.folder, "events.yaml"), encoding="utf-8") as file:
             text = file.read()
-        for wanted in ("key is tenant, kind together", "'day': bucket, 'at': time, 'id': id, ", "ttl: 604800s",
-                       "[{'at': desc}, {'id': asc}]", "'Odd Name': {type: blob, bytes: 4B} # varint",
-                       "'vec': {type: blob, bytes: 16B}", "'owner': {type: text, bytes: 50B, static: true}",
-                       "compaction: LeveledCompactionStrategy", "# location: a guess\n"):
+        for wanted in ("schema: {file: 's.cql', table: events}",
+                       "  # tenant: the key, kind: goes with the key, day: the bucket, at: the time, id: the id",
+                       "'Odd Name': {bytes: 4B} # varint\n", "'tags': {bytes: 20B, elements: 5} # set<text>\n",
+                       "'owner': {bytes: 20B} # text\n", "'who': {bytes: 20B, elements: 5} # location\n"):
             self.assertIn(wanted, text)
-        self.assertIn("    level tinyint,", self.good("cql", "events.yaml"))
+        self.assertNotIn("'vec'", text)
+        printed = self.good("cql", "events.yaml")
+        self.assertIn("CREATE TYPE IF NOT EXISTS shop.location (street text, zip int);", printed)
+        self.assertIn("((tenant, kind, day), at, id)\n) WITH CLUSTERING ORDER BY (at DESC, id ASC) AND bloom",
+                      printed)
+        self.assertIn("PRIMARY KEY ((post, bucket), who)) WITH COMPACT STORAGE;", self.good("cql", "likes.yaml"))
         for name, said in (("kv", "s.cql:8: table kv has no clustering columns"),
                            ("odd", "s.cql:10: column c has the type nothing, which is not known"),
                            ("worse", "s.cql:11: the primary key names 'd'"),
-                           ("none", "s.cql:1: 5 tables, events, kv, likes, odd, worse; name the one")):
+                           ("none", "s.cql:3: 5 tables, events, kv, likes, odd, worse; name the one")):
             self.assertIn(said, self.bad(2, "init", name, "--table", "s.cql"))
 
 

@@ -31,9 +31,9 @@ void lab_disk_windows_init(struct lab_disk_windows *out, const struct lab_scenar
 {
     const int64_t ttl_ns = scenario->row_ttl_ns;
     *out = (struct lab_disk_windows){0, 0};
-    if (ttl_ns <= 0 || ttl_ns > INT64_MAX - LAB_GC_GRACE_NS)
+    if (ttl_ns <= 0 || ttl_ns > INT64_MAX - scenario->gc_grace_ns)
         return;
-    const int64_t kept_ns = ttl_ns + LAB_GC_GRACE_NS, most = LAB_DISK_WINDOWS - 2;
+    const int64_t kept_ns = ttl_ns + scenario->gc_grace_ns, most = LAB_DISK_WINDOWS - 2;
     if ((uint64_t)end_ns - (uint64_t)start_ns <= (uint64_t)kept_ns ||
         (strategy != NULL && written_ns(strategy, start_ns) <= kept_ns))
         return;

@@ -417,7 +417,7 @@ bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_sce
 {
     const double ttl_s = (double)scenario->row_ttl_ns / (double)SIM_SECOND;
     const double kept_s =
-        ttl_s > 0 ? ttl_s + (double)LAB_GC_GRACE_NS / (double)SIM_SECOND : LAB_CAPACITY_DAYS * 86400;
+        ttl_s > 0 ? ttl_s + (double)scenario->gc_grace_ns / (double)SIM_SECOND : LAB_CAPACITY_DAYS * 86400;
     const double copies = (double)scenario->cluster.replication_factor / (double)scenario->cluster.nodes;
     const double rows = (double)(tally->closed_rows.sum + tally->open_rows.sum),
                  bytes = (double)(tally->closed_bytes.sum + tally->open_bytes.sum);

@@ -91,8 +91,8 @@ static const struct rule {
      * twice. */
     {"deletes", TTL | AGENTS, "'%s' conflicts with 'row.ttl' with agents; remove one of the three"},
     /* Buckets of different eras are not comparable. */
-    {"table", CHANGES, "'%s' conflicts with 'then' of a strategy; remove one of them"},
-    {"table.partition_key", ODD_TABLE | AGENTS,
+    {"table row.schema", CHANGES, "'%s' conflicts with 'then' of a strategy; remove one of them"},
+    {"table.partition_key row.schema", ODD_TABLE | AGENTS,
      "with agents partitions are (key, bucket) and no row replaces another; use these two columns here and "
      "an id in 'clustering', or remove 'agents'"},
     {"deletes row.ttl", ODD_TABLE,
@@ -120,7 +120,7 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
     bool places = scenario->strategy_count > 0, has_agents = lab_node_find(root, "agents") != NULL;
     bool has_trace = lab_node_find(root, "trace") != NULL;
     bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
-    bool is_odd = lab_node_find(root, "table") != NULL && !lab_design_is_plain(&scenario->design);
+    bool is_odd = scenario->design.is_given && !lab_design_is_plain(&scenario->design);
     return (has_agents ? AGENTS : NO_AGENTS) | (places ? 0 : NO_ROWS) |
            (scenario->observed_count > 0 ? OBSERVED : 0) |
            (lab_node_find(root, "identifiers") != NULL ? IDENTIFIERS : 0) | (has_trace ? TRACE : 0) |

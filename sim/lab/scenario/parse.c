@@ -145,6 +145,7 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     scenario->workload.start_ns = LAB_START_DEFAULT;
     scenario->workload.row_bytes = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = ROW_BYTES_DEFAULT};
     scenario->workload.row_cells = 1;
+    scenario->gc_grace_ns = LAB_GC_GRACE_NS;
     lab_cluster_default(scenario);
     lab_tune_default(&scenario->tune);
     lab_prices_default(&scenario->prices);
@@ -344,7 +345,7 @@ static bool is_rows(const char *text, size_t size)
     return false;
 }
 
-bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error)
+static bool read_text(const char *path, bool is_scenario, char **text, size_t *size, struct sim_error *error)
 {
     *text = NULL;
     *size = 0;
@@ -369,7 +370,7 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     *size = fread(bytes, 1, FILE_SIZE_MAX + 1, file);
     int problem = ferror(file) ? errno : 0;
     fclose(file);
-    if (problem == 0 && is_rows(bytes, *size)) {
+    if (problem == 0 && is_scenario && is_rows(bytes, *size)) {
         free(bytes);
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s:1:1: this is a trace, not a scenario; 'bucketlab trace %s --scenario FILE' "
@@ -378,6 +379,7 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     }
     if (problem == 0 && *size <= FILE_SIZE_MAX) {
         *text = bytes;
+        bytes[*size] = '\0';
         return true;
     }
     free(bytes);
@@ -386,6 +388,16 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
                         strerror(problem));
     return sim_fail(error, SIM_ERROR_INPUT,
                     "%s:1:1: more than 1 MiB; it should be a short text, check that this is the file", path);
+}
+
+bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error)
+{
+    return read_text(path, true, text, size, error);
+}
+
+bool lab_text_read(const char *path, char **text, size_t *size, struct sim_error *error)
+{
+    return read_text(path, false, text, size, error);
 }
 
 void lab_scenario_destroy(struct lab_scenario *scenario)
@@ -400,6 +412,8 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario->trace_path);
     wl_trace_format_clear(&scenario->trace_format);
     free(scenario->like_path);
+    free(scenario->schema_types);
+    free(scenario->schema_table);
     free(scenario->workload.spikes);
     sim_sizes_destroy(scenario->workload.sizes);
     free(scenario->faults);

@@ -11,54 +11,9 @@
 #include "lab/fields.h"
 #include "lab/row_cost.h"
 
-#define TIME_BYTES   8u
-#define ID_BYTES     16u
-#define BUCKET_BYTES 8u
-
-/* The bytes of a text that is one of a number of values: as given, or the number of digits. */
-static uint64_t one_of_values(const struct lab_column *column)
-{
-    uint64_t count = 1;
-    if (column->bytes > 0)
-        return column->bytes;
-    for (uint32_t largest = column->values - 1; largest >= 10; largest /= 10)
-        count++;
-    return count;
-}
-
-/* The bytes of a clustering column, without its bits in the header. */
-static uint64_t clustering_bytes(const struct lab_column *column)
-{
-    switch (column->feed) {
-    case LAB_FEED_TIME:
-        return TIME_BYTES;
-    case LAB_FEED_ID:
-        return ID_BYTES;
-    case LAB_FEED_VALUES:
-        return cass_vint_size(one_of_values(column)) + one_of_values(column);
-    default:
-        return 0; /* the key, whose length is not known yet */
-    }
-}
-
-/* The size of a column's value; 0: the column has a share of the row's bytes. */
-static uint64_t own_value(const struct lab_column *column)
-{
-    uint32_t fixed = cass_type_size(column->type);
-    if (column->feed == LAB_FEED_VALUES)
-        return one_of_values(column);
-    return column->bytes > 0 ? column->bytes : fixed;
-}
-
-static uint64_t cell_bytes(const struct lab_column *column)
-{
-    uint64_t value = own_value(column);
-    return 1 + (cass_type_size(column->type) == 0 ? cass_vint_size(value) : 0) + value;
-}
-
 static bool shares_payload(const struct lab_column *column)
 {
-    return column->feed == LAB_FEED_DATA && own_value(column) == 0;
+    return column->feed == LAB_FEED_DATA && column->weight.value == 0;
 }
 
 static void add_columns(struct lab_row_cost *out, const struct lab_scenario *scenario)
@@ -69,13 +24,18 @@ static void add_columns(struct lab_row_cost *out, const struct lab_scenario *sce
         if (lab_design_is_in_key(design, i) || column->is_static)
             continue;
         out->is_counter = out->is_counter || column->type == CASS_COUNTER;
-        out->is_estimated = out->is_estimated || out->is_counter || column->missing > 0;
-        if (shares_payload(column)) {
+        out->is_estimated =
+            out->is_estimated || out->is_counter || column->missing > 0 || column->spread.a > 0;
+        out->deletions += column->weight.is_complex ? 1 - column->missing : 0;
+        if (column->spread.a > 0) {
+            out->element = column->weight.element;
+            out->element_cells = column->weight.element_cells;
+        } else if (shares_payload(column)) {
             out->shares++;
             out->shares_present += 1 - column->missing;
         } else {
-            out->own_cells += cell_bytes(column);
-            out->own_values += column->feed == LAB_FEED_DATA ? own_value(column) : 0;
+            out->own_cells += column->weight.cells;
+            out->own_values += column->feed == LAB_FEED_DATA ? column->weight.value : 0;
         }
     }
     /* Without row.columns, the table has as many columns as row.cells. */
@@ -106,6 +66,7 @@ struct moments {
     double payload, variance;
     double beside, beside_payload;
     double cells, cells_payload;
+    double deletions;
 };
 
 /* Adds a column's contribution to the payload, and to the overhead of its cell. Columns that share the row's
@@ -113,14 +74,15 @@ struct moments {
 static void add_cell(struct moments *out, const struct lab_column *column)
 {
     double present = 1 - column->missing, spread = present * column->missing;
-    double value = column->feed == LAB_FEED_DATA ? (double)own_value(column) : 0;
-    double beside = shares_payload(column) ? 0 : (double)cell_bytes(column) - value;
+    double value = column->feed == LAB_FEED_DATA ? (double)column->weight.value : 0;
+    double beside = shares_payload(column) ? 0 : (double)column->weight.cells - value;
     out->payload += present * value;
     out->variance += spread * value * value;
     out->beside += present * beside;
     out->beside_payload += spread * value * beside;
-    out->cells += present;
-    out->cells_payload += spread * value;
+    out->cells += present * (double)column->weight.count;
+    out->cells_payload += spread * value * (double)column->weight.count;
+    out->deletions += column->weight.is_complex ? present : 0;
 }
 
 /* The bitmap of missing columns has a bit per column, and is left out when no column is missing; the last
@@ -129,10 +91,11 @@ static void add_bits(struct moments *out, const struct lab_column *const *column
 {
     double above_present = 1, above = 0, below = 0, mean = 0, product = 0;
     for (size_t i = 0; i < count; i++)
-        below +=
-            columns[i]->feed == LAB_FEED_DATA ? (1 - columns[i]->missing) * (double)own_value(columns[i]) : 0;
+        below += columns[i]->feed == LAB_FEED_DATA
+                     ? (1 - columns[i]->missing) * (double)columns[i]->weight.value
+                     : 0;
     for (size_t i = count; i-- > 0;) {
-        double value = columns[i]->feed == LAB_FEED_DATA ? (double)own_value(columns[i]) : 0;
+        double value = columns[i]->feed == LAB_FEED_DATA ? (double)columns[i]->weight.value : 0;
         double chance = above_present * columns[i]->missing, bytes = (double)cass_vint_size(UINT64_C(1) << i);
         below -= (1 - columns[i]->missing) * value;
         mean += chance * bytes;
@@ -163,7 +126,8 @@ static void add_estimate(struct lab_row_cost *out, const struct lab_design *desi
 }
 
 /* Every partition of a table with static columns has a static row: two bytes of flags, two sizes, and in each
- * cell the time of its write, since the row was not written by INSERT; 6 bytes last for 50 days. */
+ * cell the time of its write, since the row was not written by INSERT; 6 bytes last for 50 days. A deletion
+ * also has 4 bytes of seconds. */
 static uint64_t static_row_bytes(const struct lab_design *design)
 {
     const struct lab_column *columns[LAB_COLUMNS_MAX];
@@ -174,7 +138,8 @@ static uint64_t static_row_bytes(const struct lab_design *design)
     for (size_t i = 0; i < count; i++)
         add_cell(&moments, columns[i]);
     add_bits(&moments, columns, count);
-    uint64_t body = (uint64_t)(moments.payload + moments.beside + moments.cells * LAB_STAMP_USUAL + 0.5);
+    uint64_t body = (uint64_t)(moments.payload + moments.beside + moments.cells * LAB_STAMP_USUAL +
+                               moments.deletions * (LAB_STAMP_USUAL + 4) + 0.5);
     return 2 + cass_vint_size(body + 1) + 1 + body;
 }
 
@@ -184,9 +149,7 @@ static uint64_t partition_key_bytes(const struct lab_design *design)
     uint64_t bytes = 0, each = design->partition_count > 1 ? 3 : 0;
     for (size_t i = 0; i < design->partition_count; i++) {
         const struct lab_column *column = &design->columns[design->partition[i]];
-        bytes += each;
-        bytes += column->feed == LAB_FEED_BUCKET ? BUCKET_BYTES : 0;
-        bytes += column->feed == LAB_FEED_VALUES ? one_of_values(column) : 0;
+        bytes += each + column->weight.value;
     }
     return bytes;
 }
@@ -196,14 +159,18 @@ void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost 
     const struct lab_design *design = &scenario->design;
     *out = (struct lab_row_cost){.is_payload = scenario->row_format == LAB_ROW_PAYLOAD,
                                  .ttl_ns = scenario->row_ttl_ns};
-    out->partitions_by_key = lab_design_partitions_by(design, LAB_FEED_KEY);
-    out->clusters_by_key = lab_design_clusters_by(design, LAB_FEED_KEY);
+    const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);
+    bool has_length = key != NULL && key->weight.value == 0;
+    out->partitions_by_key = has_length && lab_design_partitions_by(design, LAB_FEED_KEY);
+    out->clusters_by_key = has_length && lab_design_clusters_by(design, LAB_FEED_KEY);
     add_columns(out, scenario);
     if (out->is_estimated)
         add_estimate(out, design);
     out->head = 1 + (design->clustering_count > 0);
-    for (size_t i = 0; i < design->clustering_count; i++)
-        out->head += clustering_bytes(&design->columns[design->clustering[i]]);
+    for (size_t i = 0; i < design->clustering_count; i++) { /* a value as in a cell, without its flags */
+        const struct cass_weight *weight = &design->columns[design->clustering[i]].weight;
+        out->head += weight->value == 0 ? 0 : weight->cells - 1;
+    }
     out->partition = 2 + partition_key_bytes(design) + (scenario->row_format == LAB_ROW_DA ? 1 : 12) + 1;
     out->partition += static_row_bytes(design);
 }
@@ -220,28 +187,33 @@ static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
     return sum;
 }
 
-/* Merges two sequences of times at which a vint grows: that of the timestamp in microseconds and, with a time
- * to live, that of the expiry in seconds. */
+/* Merges the sequences of times at which a vint grows: that of the timestamp in microseconds, that of the
+ * seconds of a deletion before a complex column and, with a time to live, that of the expiry in seconds; the
+ * last two are counted from the smaller one. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns)
 {
     int64_t start_us_ns = start_ns - ((start_ns % US) + US) % US;
     int64_t start_s_ns = start_ns - ((start_ns % SIM_SECOND) + SIM_SECOND) % SIM_SECOND;
-    uint32_t of_time = 1, of_expiry = cost->ttl_ns > 0 ? 1 : 0;
+    const bool expires = cost->ttl_ns > 0; /* then all have one time to live, in 1 byte */
+    const uint64_t apart = cost->deletions > 0 ? (uint64_t)(cost->ttl_ns / SIM_SECOND) : 0;
+    uint32_t of_time = 1, of_deletion = 1, of_expiry = cass_vint_size(apart);
     *out = (struct lab_row_stamps){0};
     for (;;) {
-        int64_t time_until = later_or_end(start_us_ns, UINT64_C(1) << 7 * of_time, US);
-        int64_t expiry_until =
-            of_expiry == 0 ? INT64_MAX : later_or_end(start_s_ns, UINT64_C(1) << 7 * of_expiry, SIM_SECOND);
-        int64_t until = time_until < expiry_until ? time_until : expiry_until;
-        uint32_t ttl = of_expiry == 0 ? 0 : 1;
+        int64_t until = later_or_end(start_us_ns, UINT64_C(1) << 7 * of_time, US), time_until = until;
+        int64_t deletion_until = later_or_end(start_s_ns, UINT64_C(1) << 7 * of_deletion, SIM_SECOND);
+        int64_t expiry_until = later_or_end(start_s_ns, (UINT64_C(1) << 7 * of_expiry) - apart, SIM_SECOND);
+        until = cost->deletions > 0 && deletion_until < until ? deletion_until : until;
+        until = expires && expiry_until < until ? expiry_until : until;
         out->until_ns[out->count] = until;
-        out->bytes[out->count] = of_time + of_expiry + ttl;
+        out->bytes[out->count] = of_time + (expires ? of_expiry + 1 : 0) +
+                                 (uint32_t)(cost->deletions * (of_time + of_deletion) + 0.5);
         out->count++;
         if (until == INT64_MAX || out->count == LAB_ROW_STAMPS_MAX)
             break;
         of_time += until == time_until;
-        of_expiry += until == expiry_until && of_expiry > 0;
-        if (of_time >= VINTS || of_expiry >= VINTS)
+        of_deletion += until == deletion_until;
+        of_expiry += until == expiry_until;
+        if (of_time >= VINTS || of_deletion >= VINTS || of_expiry >= VINTS)
             break;
     }
     out->until_ns[out->count - 1] = INT64_MAX;
@@ -254,8 +226,19 @@ static double on_line(double mean, double slope, double apart, double least, dou
     return value < least ? least : value > most ? most : value;
 }
 
+static uint64_t with_sizes(const struct lab_row_cost *cost, uint64_t body)
+{
+    uint32_t before = cass_vint_size(cost->head + body + 2);
+    return cost->head + cass_vint_size(body + before) + before + body;
+}
+
 uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
+    if (cost->element > 0) {
+        uint64_t elements = payload < cost->element ? 1 : (payload + cost->element / 2) / cost->element;
+        return with_sizes(cost, stamp + cost->own_cells + cass_vint_size(elements) +
+                                    elements * cost->element_cells);
+    }
     const double most = 0x1p62; /* more than any row */
     double value = (double)payload < most ? (double)payload : most, apart = value - cost->payload_mean;
     double cells = on_line(cost->cells, cost->cells_slope, apart, 0, cost->cells_most);
@@ -266,9 +249,7 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
         beside += cost->shares_present * (1 + (each < 1 ? 0 : (double)cass_vint_size((uint64_t)each)));
     }
     double stamps = cost->is_counter ? cells * stamp : stamp;
-    uint64_t body = (uint64_t)(value + beside + stamps + 0.5);
-    uint32_t before = cass_vint_size(cost->head + body + 2);
-    return cost->head + cass_vint_size(body + before) + before + body;
+    return with_sizes(cost, (uint64_t)(value + beside + stamps + 0.5));
 }
 
 void lab_row_last_set(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps, uint64_t payload,

@@ -284,6 +284,10 @@ static bool check_design(struct lab_reader *reader, const struct lab_node *mappi
 {
     struct lab_design *design = &((struct lab_scenario *)target)->design;
     const struct lab_node *clustering = lab_node_find(mapping, "clustering");
+    if (design->is_given)
+        return lab_fail_at(&reader->tree, &mapping->name_place,
+                           "'table' conflicts with 'row.schema', which says the same; remove one of them");
+    design->is_given = true;
     if (!read_columns(reader, lab_node_find(mapping, "columns"), design) ||
         !read_partition_key(reader, lab_node_find(mapping, "partition_key"), design) ||
         (clustering != NULL && !read_clustering(reader, clustering, design)))
@@ -326,8 +330,7 @@ bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *table = lab_node_find(root, "table");
-    scenario->design.is_given = table != NULL;
-    if (table != NULL)
+    if (scenario->design.is_given)
         return check_strategies(reader, table);
     lab_design_default(&scenario->design);
     return true;
@@ -335,14 +338,34 @@ bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
 
 #define COUNTER_BYTES 36u /* CASS_COUNTER_VALUE_SIZE(1) */
 
-static const struct lab_choice types[] = {{"text", CASS_TEXT},         {"blob", CASS_BLOB},
-                                          {"int", CASS_INT},           {"bigint", CASS_BIGINT},
-                                          {"uuid", CASS_UUID},         {"timeuuid", CASS_TIMEUUID},
-                                          {"boolean", CASS_BOOLEAN},   {"tinyint", CASS_TINYINT},
-                                          {"smallint", CASS_SMALLINT}, {"timestamp", CASS_TIMESTAMP},
-                                          {"float", CASS_FLOAT},       {"double", CASS_DOUBLE},
-                                          {"counter", CASS_COUNTER},   {NULL, 0}};
-static const struct lab_field type_field = {"type", lab_read_choice, .detail = types};
+/* The target is a struct lab_column. */
+static bool read_type(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    struct lab_column *column = out;
+    struct cass_weight weight;
+    const char *text = lab_scalar(reader, node);
+    (void)field;
+    if (text == NULL)
+        return false;
+    if (strlen(text) >= sizeof column->type_text || !cass_type_weigh(text, reader->user_types, 0, 0, &weight))
+        return lab_fail_value(reader, node,
+                              "not a type; the types are " CASS_TYPES
+                              ", counter, list<T>, set<T>, map<T, T>, "
+                              "tuple<T, ...>, vector<T, N> and frozen<T>; one with a comma needs quotes");
+    memcpy(column->type_text, text, strlen(text) + 1);
+    return true;
+}
+
+static bool read_elements(struct lab_reader *reader, const struct lab_field *field,
+                          const struct lab_node *node, void *out)
+{
+    struct lab_column *column = out;
+    if (node->kind == LAB_NODE_SCALAR)
+        return lab_read_whole32(reader, field, node, &column->elements);
+    return lab_read_distribution(reader, field, node, lab_read_size, "uniform, lognormal or pareto",
+                                 &column->spread);
+}
 
 static bool read_present(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
@@ -358,7 +381,8 @@ static bool read_present(struct lab_reader *reader, const struct lab_field *fiel
 
 /* The target is a struct lab_column. */
 static const struct lab_table column_table = {
-    LAB_FIELDS({"type", lab_read_choice, LAB_AT(struct lab_column, type), LAB_REQUIRED, .detail = types},
+    LAB_FIELDS({"type", read_type, .offset = 0},
+               {"elements", read_elements, LAB_FROM(1, 65535), .detail = &lab_row_bytes_table},
                {"bytes", lab_read_bytes, LAB_AT(struct lab_column, bytes), LAB_FROM(1, 1099511627776.0)},
                {"static", lab_read_flag, LAB_AT(struct lab_column, is_static)},
                {"present", read_present, LAB_FROM(0, 1)})};
@@ -373,12 +397,14 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
         if (strcmp(design->columns[i].name, node->name) == 0)
             found = &design->columns[i];
     }
-    if (design->is_given && (found == NULL || found->feed != LAB_FEED_DATA)) {
+    if (design->is_given && found == NULL) {
         lab_fail_at(&reader->tree, &node->name_place,
-                    "'%s' is not a column of 'table' that is fed by data; name it there, as in %s: data",
+                    "'%s' is not a column of the table; name it there, as in %s: data",
                     lab_show(node->name, shown), lab_show(node->name, shown));
         return NULL;
     }
+    if (design->is_given)
+        return found;
     if (found != NULL && found->feed != LAB_FEED_DATA) {
         lab_fail_at(&reader->tree, &node->name_place,
                     "column '%s' is in the primary key already; give it another name", found->name);
@@ -418,12 +444,27 @@ static bool check_column(struct lab_reader *reader, const struct lab_node *node,
                          const struct lab_column *column)
 {
     uint32_t fixed = cass_type_size(column->type);
+    const bool has_elements = column->elements > 0 || column->spread.a > 0;
+    if (column->feed != LAB_FEED_DATA && (column->is_static || column->missing > 0 || column->spread.a > 0))
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "column '%s' is not fed by data; give only 'type', 'bytes' and a number of 'elements'",
+            column->name);
+    if (column->feed == LAB_FEED_KEY && column->bytes > 0)
+        return lab_fail_at(&reader->tree, &node->place, "keys are as long as their names; remove 'bytes'");
+    if (has_elements && column->type != CASS_NESTED)
+        return lab_fail_at(&reader->tree, &node->place, "type %s has no elements; remove 'elements'",
+                           column->type_text);
+    if (column->spread.a > 0 && (!column->weight.is_complex || column->is_static))
+        return lab_fail_at(&reader->tree, &node->place,
+                           "a number of elements that differs needs a collection that is neither static nor "
+                           "frozen; give their mean");
     if (column->type == CASS_COUNTER)
         return check_counter(reader, node, column);
     if (column->bytes > 0 && fixed > 0 && column->bytes != fixed)
         return lab_fail_at(&reader->tree, &node->place, "type %s has %u bytes; remove 'bytes'",
                            cass_type_name(column->type), fixed);
-    if (column->is_static && fixed == 0 && column->bytes == 0)
+    if (column->is_static && column->weight.value == 0)
         return lab_fail_at(
             &reader->tree, &node->place,
             "a static column has no part in row.bytes; give its size, as in {type: text, bytes: 20B, "
@@ -431,20 +472,51 @@ static bool check_column(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
+/* Sets the type, unless it is given, by what feeds the column, and what the column weighs. */
+static void settle_type(const struct lab_reader *reader, struct lab_column *column)
+{
+    static const char *const usual[] = {
+        [LAB_FEED_KEY] = "text",    [LAB_FEED_BUCKET] = "bigint", [LAB_FEED_TIME] = "timestamp",
+        [LAB_FEED_ID] = "timeuuid", [LAB_FEED_VALUES] = "text",   [LAB_FEED_DATA] = "text"};
+    const bool is_schema = reader->scenario->schema_table != NULL;
+    uint64_t bytes = column->bytes;
+    if (column->type_text[0] == '\0')
+        memcpy(column->type_text, usual[column->feed], strlen(usual[column->feed]) + 1);
+    if (!cass_type_parse(column->type_text, &column->type))
+        column->type = CASS_NESTED;
+    if (column->type == CASS_COUNTER && bytes == 0)
+        column->bytes = COUNTER_BYTES;
+    if (column->feed == LAB_FEED_VALUES && bytes == 0 && !is_schema) {
+        bytes = 1; /* the number of digits */
+        for (uint32_t largest = column->values - 1; largest >= 10; largest /= 10)
+            bytes++;
+    }
+    cass_type_weigh(column->type_text, reader->user_types, bytes, column->elements, &column->weight);
+    struct cass_weight other;
+    cass_type_weigh(column->type_text, reader->user_types, bytes > 0 ? bytes : 1,
+                    column->elements > 0 ? column->elements : 1, &other);
+    bool shares = cass_type_is_any_length(column->type) && bytes == 0 &&
+                  (column->feed == LAB_FEED_KEY ||
+                   (column->feed == LAB_FEED_DATA && !(column->is_static && is_schema)));
+    column->is_guess = !shares && column->feed != LAB_FEED_KEY && column->spread.a == 0 &&
+                       column->type != CASS_COUNTER && column->weight.value != other.value;
+    if (shares)
+        column->weight = (struct cass_weight){.count = 1, .cells = 2};
+    if (column->spread.a > 0)
+        column->weight.value = column->weight.cells = 0;
+}
+
 static bool read_value_column(struct lab_reader *reader, const struct lab_node *node)
 {
     struct lab_column *column = column_of(reader, node);
-    if (column == NULL)
+    if (column == NULL ||
+        !(node->kind == LAB_NODE_MAPPING ? lab_table_read(reader, &column_table, node, column)
+                                         : read_type(reader, NULL, node, column)))
         return false;
-    bool is_read = node->kind == LAB_NODE_MAPPING ? lab_table_read(reader, &column_table, node, column)
-                                                  : lab_read_choice(reader, &type_field, node, &column->type);
-    if (!is_read)
-        return false;
-    /* Cassandra stores a length with each value of these types, although it is always the same. */
-    if (column->type == CASS_TINYINT || column->type == CASS_SMALLINT)
-        column->bytes = column->type == CASS_TINYINT ? 1 : 2;
-    if (column->type == CASS_COUNTER && column->bytes == 0)
-        column->bytes = COUNTER_BYTES;
+    if (column->type_text[0] == '\0')
+        return lab_fail_at(&reader->tree, &node->place, "'type' of column '%s' is missing; add it",
+                           column->name);
+    settle_type(reader, column);
     return check_column(reader, node, column);
 }
 
@@ -464,54 +536,73 @@ static bool check_counters(struct lab_reader *reader, const struct lab_node *col
                        "the type counter, or none");
 }
 
-/* If every column has its own size, row.bytes has no column to share it. */
+/* If every column has its own size, row.bytes has no column to share it. If the number of elements of one
+ * differs, the row's bytes are those of the elements. */
 static bool settle_bytes(struct lab_reader *reader, const struct lab_node *columns)
 {
     struct lab_scenario *scenario = reader->scenario;
+    const struct lab_column *spread = NULL;
     double sum = 0, cells = 0;
-    bool shares = false;
+    size_t shares = 0, missing = 0;
     for (size_t i = 0; i < scenario->design.column_count; i++) {
         const struct lab_column *column = &scenario->design.columns[i];
         if (column->feed != LAB_FEED_DATA || column->is_static)
             continue;
-        uint64_t own = column->bytes > 0 ? column->bytes : cass_type_size(column->type);
-        shares = shares || own == 0;
-        sum += (double)own * (1 - column->missing);
-        cells += 1 - column->missing;
+        spread = column->spread.a > 0 ? column : spread;
+        shares += column->weight.value == 0;
+        missing += column->missing > 0;
+        sum += (double)column->weight.value * (1 - column->missing);
+        cells += (double)column->weight.count * (1 - column->missing);
     }
-    if (cells <= 0)
+    if (cells <= 0 && scenario->schema_table == NULL)
         return lab_fail_at(&reader->tree, &columns->place,
                            "a row needs a column that is not static, and is present in some; add one");
-    if (!shares && scenario->has_row_bytes)
+    if (spread != NULL && (shares > 1 || missing > 0))
+        return lab_fail_at(
+            &reader->tree, &columns->place,
+            "the number of elements of '%s' differs, so each other column needs 'bytes' and no "
+            "'present'; give these, or a mean number of elements",
+            spread->name);
+    if ((shares == 0 || spread != NULL) && scenario->has_row_bytes)
         return lab_fail_at(&reader->tree, &columns->place,
                            "every column has its own size, so 'bytes' of the row has no effect; remove it");
-    if (!shares)
+    if (spread != NULL) {
+        const double each = (double)spread->weight.element;
+        scenario->workload.row_bytes = spread->spread;
+        scenario->workload.row_bytes.a *= each;
+        scenario->workload.row_bytes.b *= spread->spread.kind == SIM_SIZE_UNIFORM ? each : 1;
+    } else if (shares == 0) {
         scenario->workload.row_bytes =
             (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = sum < 1 ? 1 : (double)(uint64_t)(sum + 0.5)};
+    }
     if (!scenario->has_row_cells)
         scenario->workload.row_cells = cells < 1 ? 1 : (uint64_t)(cells + 0.5);
-    return check_counters(reader, columns);
+    return (sim_size_prepare(&scenario->workload.row_bytes) == 0 ||
+            lab_fail_at(&reader->tree, &columns->place, "no distribution has these elements")) &&
+           check_counters(reader, columns);
 }
 
 bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
+    struct lab_design *design = &scenario->design;
     const struct lab_node *row = lab_node_find(root, "row"), *columns = lab_node_find(row, "columns");
     scenario->has_row_cells = lab_node_find(row, "cells") != NULL;
-    scenario->has_row_columns = columns != NULL;
-    if (columns != NULL) {
-        if (columns->kind != LAB_NODE_MAPPING || columns->count == 0)
-            return lab_fail_at(&reader->tree, &columns->place,
-                               "'columns' takes names and types; write it as {level: tinyint, body: text}");
-        if (!scenario->design.is_given)
-            scenario->design.column_count--; /* removes `data`, which is the last column */
-        for (const struct lab_node *column = columns->first; column != NULL; column = column->next) {
-            if (!column->is_null && !read_value_column(reader, column))
-                return false;
-        }
-        if (!settle_bytes(reader, columns))
+    scenario->has_row_columns = columns != NULL || scenario->schema_table != NULL;
+    if (columns != NULL && (columns->kind != LAB_NODE_MAPPING || columns->count == 0))
+        return lab_fail_at(&reader->tree, &columns->place,
+                           "'columns' takes names and types; write it as {level: tinyint, body: text}");
+    if (columns != NULL && !design->is_given)
+        design->column_count--; /* removes `data`, which is the last column */
+    for (const struct lab_node *column = columns == NULL ? NULL : columns->first; column != NULL;
+         column = column->next) {
+        if (!column->is_null && !read_value_column(reader, column))
             return false;
     }
+    for (size_t i = 0; i < design->column_count; i++)
+        settle_type(reader, &design->columns[i]);
+    if (scenario->has_row_columns && !settle_bytes(reader, columns != NULL ? columns : row))
+        return false;
     lab_row_cost_make(scenario, &scenario->row_cost);
     return true;
 }

@@ -62,7 +62,8 @@ static const struct lab_table zipf_table = {
     LAB_FIELDS({"points", read_points, LAB_DRAWN(POINTS, 0.06, "[[1, <1..100>], [<keys>, <1..$>]]"),
                 .draw.when = "has_keys"},
                {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10),
-                LAB_DRAWN(ZIPF, 0.5, "<5..20:1>")})};
+                LAB_DRAWN(ZIPF, 0.5, "<5..20:1>")},
+               {"top", lab_read_share, LAB_IN(popularity_top), LAB_FROM(1e-9, 0.99)})};
 
 static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
                             const struct lab_node *node, void *out)
@@ -70,9 +71,7 @@ static bool read_popularity(struct lab_reader *reader, const struct lab_field *f
     (void)field;
     if (node->kind != LAB_NODE_SCALAR)
         return lab_table_read(reader, &zipf_table, node, out) &&
-               ((lab_node_find(node, "zipf") == NULL) != (lab_node_find(node, "points") == NULL) ||
-                lab_fail_at(&reader->tree, &node->place,
-                            "popularity takes either zipf or points; write {zipf: 1.1}"));
+               lab_only_field(reader, node, NULL, "popularity", "zipf, top or points") != NULL;
     if (strcmp(node->text, "uniform") != 0)
         return lab_fail_value(
             reader, node,
@@ -201,7 +200,7 @@ static bool read_uniform(struct lab_reader *reader, const struct lab_field *fiel
     return lab_read_uniform(reader, field, node, lab_read_size, "uniform: [100, 10KB]", out);
 }
 
-static const struct lab_table row_bytes_table = {
+const struct lab_table lab_row_bytes_table = {
     LAB_FIELDS({"uniform", read_uniform, LAB_FROM(1, BYTES_MAX)},
                {"lognormal", lab_read_mapping, .detail = &lognormal_table},
                {"pareto", lab_read_mapping, .detail = &pareto_table})};
@@ -226,18 +225,21 @@ static const struct lab_table compaction_table = {
 
 const struct lab_table lab_row_table = {
     LAB_FIELDS({"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX),
-                .detail = &row_bytes_table, LAB_DRAWN(SIZES, 0.12, "<bytes>")},
+                .detail = &lab_row_bytes_table, LAB_DRAWN(SIZES, 0.12, "<bytes>")},
                {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX),
                 LAB_DRAWN(TTL, 0.08, "<1s..run/3>"), .draw.when = "may_expire"},
                {"compaction", lab_read_mapping, .detail = &compaction_table},
                {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
                 LAB_DRAWN(CELLS, 0.05, "<2..12>")},
+               {"gc_grace", lab_read_duration, LAB_IN(gc_grace_ns), LAB_FROM(0, 20 * LATE_MAX)},
+               {.name = "schema", .read = lab_read_later},  /* ddl.c */
                {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
                {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
                 LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
                {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
                 .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
-                LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")})};
+                LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")}),
+    .check = lab_schema_read};
 
 /* Checks that there is either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
@@ -313,8 +315,19 @@ static bool make_popularity(struct lab_reader *reader, struct wl_workload *workl
                             const struct lab_node *keys)
 {
     struct sim_zipf *zipf = &workload->popularity;
+    const double top = reader->scenario->popularity_top;
+    if (top > 0 && top * (double)workload->key_count < 1)
+        return lab_fail_at(&reader->tree, &lab_node_find(keys, "popularity")->place,
+                           "the busiest of %" PRIu64
+                           " keys has at least a share of %.4g%%; give that, or more",
+                           workload->key_count, 100 / (double)workload->key_count);
     if (zipf->point_count == 0) {
         sim_zipf_init(zipf, zipf->s, workload->key_count);
+        /* The exponent of a given share of the busiest key, by bisection. */
+        for (double low = 0, high = 10; top > 0 && high - low > 1e-9;) {
+            sim_zipf_init(zipf, (low + high) / 2, workload->key_count);
+            *(sim_zipf_share(zipf, 0) < top ? &low : &high) = zipf->s;
+        }
         return true;
     }
     uint64_t last = zipf->points[zipf->point_count - 1].rank;

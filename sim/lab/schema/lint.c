@@ -595,7 +595,7 @@ static void lint_windows(struct lint *lint)
 {
     const struct lab_scenario *scenario = lint->scenario;
     const double window = (double)scenario->compaction_window_ns / 1e9,
-                 ttl = (double)scenario->row_ttl_ns / 1e9, grace = (double)LAB_GC_GRACE_NS / 1e9,
+                 ttl = (double)scenario->row_ttl_ns / 1e9, grace = (double)scenario->gc_grace_ns / 1e9,
                  count = ttl / window,
                  written = fmin(lint->mean_rate > 0 ? lint->mean_rows / lint->mean_rate : 0, ttl + grace);
     if (!(window > 0))

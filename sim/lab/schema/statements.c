@@ -643,32 +643,27 @@ static void make_rows(struct maker *maker)
         make_delete(maker);
 }
 
-static const char *type_of(const struct lab_column *column)
-{
-    switch (column->feed) {
-    case LAB_FEED_BUCKET:
-        return "bigint";
-    case LAB_FEED_TIME:
-        return "timestamp";
-    case LAB_FEED_ID:
-        return "timeuuid";
-    case LAB_FEED_DATA:
-        return cass_type_name(column->type);
-    default:
-        return "text";
-    }
-}
-
 static void make_row_table(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
+    const char *types = maker->scenario->schema_types, *table = maker->scenario->schema_table;
     struct lab_writer text = {0};
+    if (types != NULL) {
+        lab_writer_add(&text, "%s", types);
+        keep(maker, &text, "the types of the schema", NULL, NULL);
+        text = (struct lab_writer){0};
+    }
+    if (table != NULL) {
+        lab_writer_add(&text, "%s", table);
+        keep(maker, &text, "the rows: the table of the schema, with a bucket", NULL, NULL);
+        return;
+    }
     add_name(&text, "CREATE TABLE ", design->name, "");
     lab_writer_add(&text, " (\n");
     for (size_t i = 0; i < design->column_count; i++) {
         add_name(&text, "    ", design->columns[i].name, "");
         lab_writer_add(&text, " ");
-        lab_writer_add(&text, "%s", type_of(&design->columns[i]));
+        lab_writer_add(&text, "%s", design->columns[i].type_text);
         lab_writer_add(&text, "%s", design->columns[i].is_static ? " static" : "");
         lab_writer_add(&text, ",\n");
     }

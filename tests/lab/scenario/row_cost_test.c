@@ -172,6 +172,69 @@ static void test_partitions_weigh_what_a_node_wrote(void **state)
     check("static-da", "row: {format: da, columns: {data: text, ", 14);
 }
 
+/* Describes the table of a schema whose rows have a value in one data column alone; "-": in all. */
+static struct lab_scenario *of_type(const char *table, const char *name, unsigned bytes, unsigned elements)
+{
+    char text[16384];
+    int size = snprintf(text, sizeof text,
+                        "row: {schema: {file: " BUCKETLAB_SOURCE_DIR
+                        "/tests/cassandra5/cql_types.cql, table: %s, bucket: b}}\n",
+                        table);
+    if (*name == '-')
+        return scenario_of(BASE, text);
+    struct lab_scenario *whole = scenario_of(BASE, text);
+    text[size - 2] = '\0';
+    strcat(text, ", columns: {");
+    for (size_t i = 0; i < whole->design.column_count; i++) {
+        const struct lab_column *column = &whole->design.columns[i];
+        bool is_here = strcmp(column->name, name) == 0;
+        if (column->feed != LAB_FEED_DATA)
+            continue;
+        size = (int)strlen(text);
+        size += snprintf(text + size, sizeof text - (size_t)size, "%s: {present: %s", column->name,
+                         is_here ? "100%" : "0%");
+        if (is_here ? bytes > 0 : cass_type_is_any_length(column->type))
+            size += snprintf(text + size, sizeof text - (size_t)size, ", bytes: %uB", is_here ? bytes : 1);
+        if (is_here && elements > 0)
+            size += snprintf(text + size, sizeof text - (size_t)size, ", elements: %u", elements);
+        strcat(text, "}, ");
+    }
+    strcat(text, "}}\n");
+    lab_scenario_destroy(whole);
+    return scenario_of(BASE, text);
+}
+
+/* tests/cassandra5/cql_types.py recorded partitions of 60 rows, a second apart, with a value of one type
+ * each, and one with all types in its clustering, and in its key. Within 3 bytes, where rows grow to 128. */
+static void test_each_type_weighs_what_a_node_wrote(void **state)
+{
+    (void)state;
+    char line[256], table[32], name[32];
+    unsigned bytes, elements, count = 0, wrong = 0;
+    unsigned long wanted;
+    FILE *file = fopen(BUCKETLAB_SOURCE_DIR "/tests/cassandra5/cql_types.txt", "r");
+    assert_non_null(file);
+    for (; fgets(line, sizeof line, file) != NULL; count++) {
+        assert_int_equal(sscanf(line, "%31s %31s %u %u %lu", table, name, &bytes, &elements, &wanted), 5);
+        struct lab_scenario *scenario = of_type(table, name, bytes, elements);
+        struct lab_row_stamps stamps;
+        uint64_t sum = 0;
+        lab_row_stamps_init(&stamps, &scenario->row_cost, 0);
+        for (int64_t row = 0; row < 60; row++)
+            sum += lab_row_bytes(&scenario->row_cost, (uint64_t)scenario->workload.row_bytes.a,
+                                 lab_row_stamp(&stamps, row * 1000000000));
+        sum += lab_partition_bytes(&scenario->row_cost, 5, 60, sum);
+        bool is_right = sum <= wanted + 3 && wanted <= sum + 3;
+        if (!is_right)
+            print_error("%lu bytes, not as in %s", (unsigned long)sum, line);
+        wrong += !is_right;
+        lab_scenario_destroy(scenario);
+    }
+    fclose(file);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(count, 80);
+}
+
 /* The size of one row by the serialiser; the row before it has the same size. */
 static uint64_t serialised(uint64_t payload, int64_t delta_us)
 {
@@ -284,7 +347,7 @@ static void test_wrong_columns_are_refused_with_a_remedy(void **state)
         {"row: {columns: {s: {type: int, static: true}}}\n",
          "needs a column that is not static, and is present in some; add one"},
         {"row: {columns: {at: int}}\n", "is in the primary key already"},
-        {"row: {columns: {a: list}}\n", "text, blob, int"},
+        {"row: {columns: {a: list}}\n", "text, ascii, varchar, blob, int"},
         {"row: {columns: {a: {type: int, present: 0%}}}\n", "is present in some; add one"},
         {"row: {columns: {a: {type: int, present: 0.8}}}\n", "a share needs a unit; add %, as in 1%"},
         {"row: {columns: {a: {type: int, present: 180%}}}\n", "at most 100%"},
@@ -296,7 +359,7 @@ static void test_wrong_columns_are_refused_with_a_remedy(void **state)
          "a size from 1B to 65535B"},
         {"row: {columns: [a]}\n", "write it as {level: tinyint"},
         {"row: {columns: {b: int}}\ntable: {name: t, columns: {k: key, d: data}, partition_key: [k]}\n",
-         "fed by data"}};
+         "is not a column of the table"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct lab_scenario *scenario;
         struct sim_error error;
@@ -313,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partitions_weigh_what_a_node_wrote),
+        cmocka_unit_test(test_each_type_weighs_what_a_node_wrote),
         cmocka_unit_test(test_rows_weigh_what_the_serialiser_writes),
         cmocka_unit_test(test_rows_like_the_row_before_weigh_what_others_do),
         cmocka_unit_test(test_columns_divide_the_payload),

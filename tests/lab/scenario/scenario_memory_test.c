@@ -46,8 +46,9 @@ static bool load_example(struct lab_scenario **out, struct sim_error *error)
         {"arrivals.spikes[0].factor=3"},
         {"strategies.hash.label=h"},
         {"expect=[h.partitions.total > 1]"},
+        {"row.schema={file: ../tests/cassandra5/cql_types.cql, table: as_value}"},
         {"cluster.node.like=../tests/cassandra5/latency/one-v1.json"}};
-    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", overrides, 4, NULL, out,
+    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", overrides, 5, NULL, out,
                              error);
 }
 

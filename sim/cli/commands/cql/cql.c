@@ -25,7 +25,8 @@
 static const struct cli_option token_options[] = {{"type", "T,...",
                                                    "the type of each value (default text): text,\n"
                                                    "blob, int, bigint, uuid, timeuuid, boolean,\n"
-                                                   "tinyint, smallint, timestamp, float, double"},
+                                                   "tinyint, smallint, timestamp, float, double;\n"
+                                                   "of other types the bytes, as 0x00ff"},
                                                   {NULL, NULL, NULL}};
 
 /* Removes the first name from a comma-separated list. */
@@ -37,11 +38,8 @@ static bool next_type(const char **list, enum cass_type *out, struct sim_error *
     *list += length + ((*list)[length] == ',');
     if (cass_type_parse(name, out) && *out != CASS_COUNTER)
         return true;
-    return sim_fail(
-        error, SIM_ERROR_INPUT,
-        "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid, boolean, "
-        "tinyint, smallint, timestamp, float, double",
-        name);
+    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --type: no type '%s'; the types are " CASS_TYPES,
+                    name);
 }
 
 static bool read_components(const struct cli_args *args, struct cass_component *components, uint8_t **data,
@@ -594,7 +592,7 @@ static void write_columns(FILE *stream, const struct profile *profile)
             write_range(stream, "population", 0, (uint64_t)fmax(buckets, 1) - 1);
         } else if (column->feed == LAB_FEED_VALUES) {
             write_range(stream, "population", 1, column->values);
-        } else if (column->feed == LAB_FEED_DATA && column->type <= CASS_BLOB) {
+        } else if (column->feed == LAB_FEED_DATA && cass_type_is_any_length(column->type)) {
             write_size(stream, column, profile->row_bytes);
         }
         bool is_unique = column->feed == LAB_FEED_TIME || column->feed == LAB_FEED_ID;
@@ -640,7 +638,7 @@ static bool write_stress(FILE *stream, const struct lab_scenario *scenario, size
     write_keyspace(stream, scenario);
     fputs("\ntable: ", stream);
     write_name(stream, scenario->design.name);
-    g_auto(GStrv) lines = g_strsplit(statements.items[0].cql, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(statements.items[scenario->schema_types != NULL].cql, "\n", -1);
     g_autofree char *definition = g_strjoinv("\n  ", lines);
     fprintf(stream, "\ntable_definition: |\n  %s\n", definition);
     write_columns(stream, &profile);

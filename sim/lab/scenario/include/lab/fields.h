@@ -107,6 +107,7 @@ struct lab_reader {
     struct lab_scenario *scenario;
     bool is_kept; /* the text was accepted before, possibly by an earlier version of the program */
     const char *const *folders; /* files must be in one of these; NULL: in any */
+    const char *user_types;     /* of row.schema, as cass_type_weigh() takes them; NULL: none */
 };
 
 /* Each value is drawn from the random stream with its own number, so a new value does not change the others.
@@ -318,7 +319,7 @@ const struct lab_node *lab_only_field(struct lab_reader *reader, const struct la
 
 /* workload.c */
 extern const struct lab_table lab_keys_table, lab_arrivals_table, lab_trace_table, lab_row_table,
-    lab_deletes_table, lab_reads_table;
+    lab_deletes_table, lab_reads_table, lab_row_bytes_table;
 bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root);
 
@@ -348,6 +349,11 @@ bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root)
 bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root);
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root);
+
+/* parse.c: reads a file of at most 1 MiB, with a final NUL. *text is malloc'ed. */
+bool lab_text_read(const char *path, char **text, size_t *size, struct sim_error *error);
+/* ddl.c: reads the table of `row.schema`, if there is one, its time to live and the user types. */
+bool lab_schema_read(struct lab_reader *reader, const struct lab_node *row, void *scenario);
 
 /* table.c and row_size.c */
 extern const struct lab_table lab_design_table;

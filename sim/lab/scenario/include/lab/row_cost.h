@@ -36,7 +36,11 @@ struct lab_row_cost {
         partition; /* bytes of a partition without its rows and its key: header, bucket, static row, end */
     bool clusters_by_key; /* the key is a clustering column, so each row contains it */
     bool partitions_by_key;
-    int64_t ttl_ns; /* 0: rows do not expire */
+    int64_t ttl_ns;   /* 0: rows do not expire */
+    double deletions; /* mean number of deletions that INSERT writes before complex columns (cass_weight) */
+    /* If not 0, rows differ in the number of elements of a complex column: the bytes of an element's values,
+     * which are the row's payload, and of its cells. */
+    uint64_t element, element_cells;
     /* is_estimated: some columns are missing in some rows, or the columns are counters, whose cells each
      * store a write time. A row's bytes are then estimated by regression on its payload: `beside` is the
      * overhead in bytes, and `cells` the number of cells, of a row with the mean payload; the slopes are

@@ -28,8 +28,9 @@ extern "C" {
  * It is a plain value within the scenario. Without `table:` in the scenario it is the default design, PRIMARY
  * KEY ((key, bucket), at, id) with the newest rows first. */
 
-#define LAB_COLUMNS_MAX         32u
+#define LAB_COLUMNS_MAX         63u      /* CASS_SSTABLE_COLUMNS_MAX */
 #define LAB_COLUMN_NAME_MAX     48u      /* in bytes of UTF-8 */
+#define LAB_TYPE_SIZE           128u     /* of a type with its parameters, with the final NUL */
 #define LAB_TABLE_NAME_MAX      36u      /* leaves room for the suffixes of the names of related tables */
 #define LAB_COLUMN_VALUES_MAX   1000000u /* distinct values of a column */
 #define LAB_DESIGN_CELL_TIME_NS INT64_C(1000000) /* resolution of CQL's type timestamp */
@@ -49,10 +50,15 @@ struct lab_column {
     uint32_t values; /* LAB_FEED_VALUES: number of distinct values, 1 to LAB_COLUMN_VALUES_MAX */
     double zipf; /* LAB_FEED_VALUES: the k-th value has a frequency proportional to k^-zipf; 0: all values are
                     equally frequent */
-    uint64_t bytes; /* size of each value; 0: the size of the type, a share of the row's bytes or, for
-                       LAB_FEED_VALUES, the number of digits */
-    /* Only for LAB_FEED_DATA: */
+    char type_text[LAB_TYPE_SIZE];
     enum cass_type type;
+    uint64_t bytes; /* size of each value or, of CASS_NESTED, of each of varying length in it; 0: the size of
+                       the type, a share of the row's bytes or, for LAB_FEED_VALUES, the number of digits */
+    struct cass_weight weight; /* value 0: a share of the row's bytes, or the length of the key */
+    bool is_guess;             /* the weight depends on sizes that are not given */
+    /* Only for LAB_FEED_DATA: */
+    uint32_t elements;      /* of each collection in the type; 0: CASS_ELEMENTS_USUAL */
+    struct sim_size spread; /* their distribution, unless a is 0: then they are the row's bytes */
     bool is_static;
     double
         missing; /* the share of rows that have no such cell; for a static column, the share of partitions */
@@ -385,6 +391,7 @@ struct lab_scenario {
     char *like_path;             /* the file of cluster.node, resolved likewise; NULL: none */
     struct wl_workload workload; /* for a trace, only start, duration (0: the whole trace), row_bytes,
                                     row_cells and seed are used */
+    double popularity_top;       /* `keys.popularity.top`, the share of the busiest key; 0: not given */
     bool has_start;              /* trace: rows before workload.start_ns are ignored */
     bool has_row_bytes; /* `row.bytes` was given, at the line and column below; otherwise workload.row_bytes
                            is the default */
@@ -395,6 +402,9 @@ struct lab_scenario {
     struct lab_row_cost row_cost;        /* the sizes of rows and partitions */
     int64_t row_ttl_ns;                  /* 0: rows do not expire */
     int64_t compaction_window_ns;        /* of the table; 0: one is chosen that suits row_ttl_ns */
+    int64_t gc_grace_ns;                 /* how long a tombstone is kept */
+    char *schema_types,
+        *schema_table; /* of `row.schema`, the CREATE statements; the table's with its bucket */
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* if present, all strategies are idgen, and there are no rows */
     struct lab_reads reads;
