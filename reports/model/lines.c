@@ -757,7 +757,7 @@ static const char *why_absent(const struct lab_result *result, struct report_are
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (has_latency(&result->strategies[i]))
             return NULL;
-        has_agents |= result->strategies[i].events.events > 0;
+        has_agents |= result->strategies[i].events.stride > 0;
     }
     if (lab_result_is_observed(result))
         return "nothing was run, so nothing took time";

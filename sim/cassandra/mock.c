@@ -197,6 +197,15 @@ static void serve(struct cass_cluster *cluster, uint32_t own)
 
 /* --- The events of the cluster, and the requests of clients and their answers. */
 
+const char *cass_event_name(uint32_t kind)
+{
+    static const char *const names[] = {"a message arrives", "a node has served", "a timer runs out",
+                                        "a node pauses or goes on", "hints are looked at"};
+    if (kind == CASS_EVENT_REPLY)
+        return "a reply arrives";
+    return kind - CASS_EVENT_FIRST < sizeof names / sizeof *names ? names[kind - CASS_EVENT_FIRST] : NULL;
+}
+
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
 {
     if (SIM_UNLIKELY(cluster->is_broken))

@@ -115,6 +115,10 @@ struct store_histogram_row {
     char *state, *unit, *bins;
     struct lab_histogram figures;
 };
+struct store_event_row {
+    struct lab_event_log log;
+    struct store_blob marks;
+};
 struct store_largest_row {
     enum lab_size_unit unit;
     struct lab_largest largest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Saves, loads and lists runs. A result goes in, and rows of the tables in schema.c go out, which are checked
- * when they are loaded. Written here is what is no plain column: criteria, settings, and the bins of
- * histograms. */
+ * when they are loaded. Written here is what is no plain column: criteria, settings, the bins of histograms
+ * and the marks of an event log. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -399,14 +399,51 @@ static bool load_histograms(struct store *store, int64_t id, struct lab_strategy
 
 /* --- Event logs and views of cluster runs --- */
 
+#define MARK_BYTES 2
+
+static bool save_events(struct store *store, int64_t id, const struct lab_event_log *events,
+                        struct sim_error *error)
+{
+    if (events->stride == 0)
+        return true;
+    /* Written in little-endian order on every machine. */
+    struct store_event_row row = {.log = *events, .marks.size = events->mark_count * MARK_BYTES};
+    row.marks.bytes = g_malloc(row.marks.size + 1);
+    for (size_t i = 0; i < row.marks.size; i++)
+        row.marks.bytes[i] = (unsigned char)(events->marks[i / MARK_BYTES] >> (8 * (i % MARK_BYTES)) & 0xff);
+    const bool fine = store_rows_save(store, STORE_EVENT_LOG, id, &row, 1, error);
+    free(row.marks.bytes);
+    return fine;
+}
+
+static bool is_log_sound(const struct lab_event_log *events, size_t bytes)
+{
+    bool is_power = events->stride != 0 && (events->stride & (events->stride - 1)) == 0;
+    return is_power && bytes % MARK_BYTES == 0 && bytes / MARK_BYTES <= LAB_EVENT_MARKS_MAX &&
+           bytes / MARK_BYTES == events->events / events->stride;
+}
+
+static void take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
+{
+    events->mark_count = size / MARK_BYTES;
+    events->marks = g_new0(uint16_t, events->mark_count);
+    for (size_t i = 0; i < events->mark_count; i++)
+        events->marks[i] = (uint16_t)(bytes[MARK_BYTES * i] | bytes[MARK_BYTES * i + 1] << 8);
+}
+
 static bool load_events(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error)
 {
-    struct lab_event_log *row;
+    struct store_event_row *row;
     size_t count;
-    const bool fine = store_rows_load(store, STORE_EVENT_LOG, id, &row, &count, error);
-    if (fine && count > 0)
-        *out = *row;
-    free(row);
+    bool fine = store_rows_load(store, STORE_EVENT_LOG, id, &row, &count, error);
+    if (fine && count > 0) {
+        *out = row->log;
+        fine = is_log_sound(out, row->marks.size) ||
+               store_fail_damaged(store, "marks that do not fit their events", error);
+        if (fine)
+            take_marks(out, row->marks.bytes, row->marks.size);
+    }
+    store_rows_free(STORE_EVENT_LOG, row, count);
     return fine;
 }
 
@@ -491,7 +528,7 @@ static bool save_strategy(struct store *store, int64_t run, size_t position,
            save_histograms(store, id, result, error) && save_largest(store, id, result->largest, error) &&
            store_rows_save(store, STORE_SLICE, id, result->timeline.items, result->timeline.count, error) &&
            store_rows_save(store, STORE_NODE, id, result->nodes, result->node_count, error) &&
-           store_rows_save(store, STORE_EVENT_LOG, id, &result->events, result->events.events > 0, error) &&
+           save_events(store, id, &result->events, error) &&
            store_rows_save(store, STORE_CHANGE, id, views, views->key != NULL, error) &&
            store_rows_save(store, STORE_BELIEF, id, views->items, views->count, error);
 }

@@ -251,18 +251,6 @@ static const char version_11_tables[] =
 static const char version_12_tables[] =
     "ALTER TABLE run ADD COLUMN digest_kind INTEGER NOT NULL DEFAULT 0;\n";
 
-/* Marks of events, by which the first one that differs was found, are gone. SQLite drops no column below a
- * view of json_extract(). */
-static const char version_13_tables[] =
-    "CREATE TEMP TABLE kept AS SELECT strategy, digest, events FROM event_log;\n"
-    "DROP TABLE event_log;\n"
-    "CREATE TABLE event_log (\n"
-    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
-    "  digest TEXT NOT NULL, events ANY NOT NULL\n"
-    ") STRICT;\n"
-    "INSERT INTO event_log SELECT strategy, digest, events FROM kept;\n"
-    "DROP TABLE kept;\n";
-
 /* What an earlier version lacks, for a reader. */
 static const char view_8[] =
     "CREATE TEMP VIEW strategy AS SELECT strategy, run, position, label,\n"
@@ -278,15 +266,11 @@ static const char view_12[] =
     "  end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, created_unix_s, elapsed_ms,\n"
     "  version, scenario_path, scenario_text, overrides, 0 AS digest_kind FROM main.run";
 
-static const char view_13[] =
-    "CREATE TEMP VIEW event_log AS SELECT strategy, digest, events FROM main.event_log";
-
 static const struct store_migration migrations[] = {
     {version_1_tables, NULL},     {version_2_tables, NULL},   {version_3_tables, NULL},
     {version_4_tables, NULL},     {version_5_tables, NULL},   {version_6_tables, NULL},
     {version_7_tables, NULL},     {version_8_tables, view_8}, {version_9_tables, view_9},
-    {version_10_tables, view_10}, {version_11_tables, NULL},  {version_12_tables, view_12},
-    {version_13_tables, view_13}};
+    {version_10_tables, view_10}, {version_11_tables, NULL},  {version_12_tables, view_12}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,
@@ -358,8 +342,10 @@ static const struct store_column histogram_columns[] = {
     AT(NAME, "bins", store_histogram_row, bins),
 };
 static const struct store_column event_columns[] = {
-    AT(DIGEST, "digest", lab_event_log, digest),
-    AT(WHOLE, "events", lab_event_log, events),
+    AT(DIGEST, "digest", store_event_row, log.digest),
+    AT(WHOLE, "events", store_event_row, log.events),
+    AT(WHOLE, "stride", store_event_row, log.stride),
+    AT(BLOB, "marks", store_event_row, marks),
 };
 static const struct store_column change_columns[] = {
     AT(NAME, "key", lab_views, key),
@@ -486,7 +472,7 @@ const struct store_table store_tables[STORE_TABLE_COUNT] = {
     [STORE_HISTOGRAM] = {.name = "histogram",
                          .owner = "strategy",
                          OF(histogram_columns, store_histogram_row)},
-    [STORE_EVENT_LOG] = {.name = "event_log", .owner = "strategy", OF(event_columns, lab_event_log)},
+    [STORE_EVENT_LOG] = {.name = "event_log", .owner = "strategy", OF(event_columns, store_event_row)},
     [STORE_CHANGE] = {.name = "change", .owner = "strategy", OF(change_columns, lab_views)},
     [STORE_BELIEF] = {.name = "belief",
                       .owner = "strategy",

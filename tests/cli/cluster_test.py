@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a run with agents has its second table and its event trace, and replay names the strategy whose events
-differ. Method: a few hundred rows through four agents. Event traces are compared with each other, and a stored
-digest of events, or the stored settings of its run, are altered in the database.
+"""Aim: a run with agents has its second table and its event trace, and replay names the first event that
+differs. Method: a few hundred rows through four agents. Event traces are compared with each other, and a
+stored log of events, or the stored settings of its run, are altered in the database, so that the place of the
+difference is known.
 """
 import json
 import os
 import re
 import signal
 import sqlite3
+import struct
 import unittest
 
 from program import SMALL, ProgramTest
@@ -29,6 +31,7 @@ strategies:
 """
 LABELS = ["careful", "lwt", "count"]
 QUIET = ["agents.yaml", "--quiet", "--no-charts"]
+EVENT = r" at \d+\.\d{9} s: [a-z][^;]*(; [^;]+)? \(as it is now\); "
 
 
 class ClusterTest(ProgramTest):
@@ -250,17 +253,66 @@ class ClusterTest(ProgramTest):
 
     # --- replay
 
-    def test_replay_of_an_altered_digest_names_the_strategy(self):
+    def marks(self, label):
+        events, stride, marks = self.database("SELECT events, stride, marks FROM event_log JOIN strategy USING "
+                                              "(strategy) WHERE label = ? ORDER BY run DESC", label)[0]
+        self.assertEqual(len(marks), 2 * (events // stride))
+        return events, stride, list(struct.unpack(f"<{len(marks) // 2}H", marks))
+
+    def keep_marks(self, label, events, stride, marks):
+        self.database("UPDATE event_log SET events = ?, stride = ?, marks = ? WHERE strategy = (SELECT strategy FROM "
+                      "strategy WHERE label = ?)", events, stride, struct.pack(f"<{len(marks)}H", *marks), label)
+
+    def test_replay_of_altered_marks_names_the_first_event(self):
+        self.good("run", *QUIET)
+        self.assertIn("same digest", self.good("replay", "1", "--quiet"))
+        events, stride, marks = self.marks("lwt")
+        self.assertEqual(stride, 1)
+        for place in [700, 99]:
+            marks[place] ^= 0x8000
+            self.keep_marks("lwt", events, 1, marks)
+            self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
+                             rf"\Arun 1: strategy 'lwt': the first event that differs is number {place + 1}" + EVENT)
+        # The same with a mark only every four events, one of which agrees.
+        self.keep_marks("lwt", events, 4, marks[3::4])
+        self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
+                         r"differs is between 97 and 100, the first of these" + EVENT)
+
+    def test_replay_shows_the_event_as_the_event_trace_does(self):
+        lines = self.events()
+        events, _, marks = self.marks("careful")
+        marks[0] ^= 1
+        self.keep_marks("careful", events, 1, marks)
+        told = self.bad(1, "replay", "1", "--quiet")
+        first = next(line for line in lines if ": agent" in line).split(" s  ")
+        self.assertIn(f" is number 1 at {first[0].strip()} s: a row arrives, for ", told)
+        self.assertIn(f"; {first[1]} (as it is now)", told)
+
+    def test_replay_of_fewer_or_more_events_names_the_end(self):
+        self.good("run", *QUIET)
+        events, _, marks = self.marks("count")
+        self.keep_marks("count", events - 1, 1, marks[:-1])
+        self.assertRegex(self.bad(1, "replay", "1", "--quiet"), rf"differs is number {events} at ")
+        self.keep_marks("count", events + 1, 1, marks + [0])
+        self.assertIn(f"differs is number {events + 1}, and now there are {events}; ",
+                      self.bad(1, "replay", "1", "--quiet"))
+
+    def test_replay_of_an_altered_digest_says_that_no_mark_shows_where(self):
         self.good("run", *QUIET)
         self.database("UPDATE event_log SET digest = '00000000deadbeef'")
         self.assertIn("strategy 'careful': the events differ, digest 00000000deadbeef of ",
                       self.bad(1, "replay", "1", "--quiet"))
 
-    def test_replay_of_other_settings_names_the_strategy(self):
+    def test_replay_of_other_settings_finds_where_the_runs_part(self):
         self.good("run", *QUIET)
+        was = self.marks("careful")[2]
+        self.good("run", *QUIET, "--set", "agents.cache_ttl=2s")
+        now = self.marks("careful")[2]
+        first = next(i for i in range(len(was)) if was[i] != now[i]) + 1
+        self.assertGreater(first, 10)
         self.database("UPDATE run SET overrides = 'agents.cache_ttl=2s\n' WHERE run = 1")
         self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
-                         r"\Arun 1: strategy 'careful': the events differ, digest .* stored and .* now; ")
+                         rf"\Arun 1: strategy 'careful': the first event that differs is number {first}" + EVENT)
 
 
 if __name__ == "__main__":

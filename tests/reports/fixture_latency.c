@@ -40,7 +40,7 @@ void fixture_spent(struct lab_strategy_result *strategy, enum lab_latency latenc
     }
     assert(lab_histogram_coarse(&all, LAB_LATENCY_BITS, &strategy->latency[latency]));
     lab_histogram_clear(&all);
-    strategy->events.events = 1;
+    strategy->events.stride = 1;
 }
 
 void fixture_spend(struct lab_strategy_result *strategy, enum lab_latency latency, double median_ns,

@@ -186,7 +186,7 @@ static void test_result_without_latencies_says_why(void **state)
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
                         "the scenario has no agents, so operations take no time");
     report_arena_free(&arena);
-    only->events.events = 1;
+    only->events.stride = 1;
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent, "no operation was answered");
     report_arena_free(&arena);
     assert_true(lab_metrics_add(&only->metrics, "latency.write.p50", 1));

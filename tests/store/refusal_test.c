@@ -114,9 +114,9 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
 {
     struct folder *folder = *state;
     store_must_save_sample(folder->db, 5);
-    execute(folder->db, "PRAGMA user_version = 14");
+    execute(folder->db, "PRAGMA user_version = 13");
     assert_refused_untouched(folder,
-                             "made by a newer bucketlab (database version 14, this program knows 13)");
+                             "made by a newer bucketlab (database version 13, this program knows 12)");
     execute(folder->db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(folder, "made by a newer bucketlab");
     execute(folder->db, "PRAGMA user_version = -1");
@@ -187,12 +187,12 @@ static void test_log_next_to_a_refused_database_stays(void **state)
     assert_log_refused_untouched(folder, "there is a write-ahead log, but the database file is empty");
 }
 
-/* The header says version 13, the log version 14; SQLite has to read the log to find out. */
+/* The header says version 12, the log version 13; SQLite has to read the log to find out. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     struct folder *folder = *state;
     store_must_save_sample(folder->db, 5);
-    leave_log(folder, "PRAGMA user_version = 14");
+    leave_log(folder, "PRAGMA user_version = 13");
     size_t size, size_after;
     char *before = file_read(folder->db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -200,7 +200,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder->db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder->db, "PRAGMA user_version", "14\n");
+    assert_query(folder->db, "PRAGMA user_version", "13\n");
     free(before);
     free(after);
 }
@@ -505,7 +505,12 @@ static void test_contents_that_no_run_has_are_reported_as_damage(void **state)
         "UPDATE histogram SET state = 'latency.nap' WHERE unit = 'ns'",
         "UPDATE histogram SET count = count + 1 WHERE unit = 'ns'",
         "UPDATE event_log SET digest = 'xyz'",
-        "UPDATE event_log SET events = -1",
+        "UPDATE event_log SET stride = 0",
+        "UPDATE event_log SET stride = 3, marks = zeroblob(14) WHERE events = 23",
+        "UPDATE event_log SET events = 24",
+        "UPDATE event_log SET marks = x'000000000000000000' WHERE events = 23",
+        "UPDATE event_log SET marks = x''",
+        "UPDATE event_log SET stride = 1, events = 131073, marks = zeroblob(262146)",
         "UPDATE belief SET agent = 3",
         "UPDATE belief SET agent = -1",
         "UPDATE change SET agents = 2",

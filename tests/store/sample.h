@@ -23,16 +23,8 @@
 
 #define PATH_SIZE 256
 
-/* Gives the events marks, as in versions before 13. */
-#define SAMPLE_EVENT_MARKS                                                                                   \
-    "CREATE TABLE log AS SELECT *, 1, x'00' FROM event_log; DROP TABLE event_log; CREATE TABLE event_log ("  \
-    "strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE, digest TEXT NOT NULL, events ANY "  \
-    "NOT NULL, stride ANY NOT NULL, marks BLOB NOT NULL) STRICT; INSERT INTO event_log SELECT * FROM log; "  \
-    "DROP TABLE log; "
-
 /* Makes the tables of version 10, as the migrations of versions 5 and 7 made them. */
 #define SAMPLE_VERSION_10                                                                                    \
-    SAMPLE_EVENT_MARKS                                                                                       \
     "ALTER TABLE run DROP COLUMN digest_kind;\n"                                                             \
     "DROP TABLE outcome;\n"                                                                                  \
     "CREATE TABLE tune_outcome (\n"                                                                          \
@@ -243,10 +235,16 @@ static inline void sample_fill_slices(struct lab_strategy_result *strategy, int6
     }
 }
 
-/* The additional data of a cluster run. */
+/* The additional data of a cluster run. The last mark precedes the last events. */
 static inline void sample_fill_events(struct lab_strategy_result *strategy)
 {
-    strategy->events = (struct lab_event_log){.digest = UINT64_C(0xfedcba9876543210), .events = 23};
+    static const uint16_t marks[] = {0xff00, 0x00ff, 0x1234, 0, 0xffff};
+    struct lab_event_log *events = &strategy->events;
+    *events = (struct lab_event_log){.digest = UINT64_C(0xfedcba9876543210), .events = 23, .stride = 4};
+    events->mark_count = sizeof marks / sizeof *marks;
+    events->marks = malloc(sizeof marks);
+    assert_non_null(events->marks);
+    memcpy(events->marks, marks, sizeof marks);
     static const struct lab_view items[] = {{-1, 1, INT64_MIN, false, true},
                                             {1000000000, 0, 7, true, false},
                                             {1000000000, 2, 8, true, true},
@@ -302,7 +300,7 @@ static inline struct lab_result *sample_make(uint64_t bins)
     s[3].settings.every_ns = 2000000000;
     s[4].settings.coordination = BK_THREE_STATE;
     s[4].settings.lead_ns = 10000000000;
-    s[4].events = (struct lab_event_log){.digest = 1, .events = 1};
+    s[4].events = (struct lab_event_log){.digest = 1, .stride = 1};
     s[4].views.key = text_copy("");
     s[4].largest[LAB_IN_ROWS] = (struct lab_largest){"key-7", 7, 12, 31000};
     s[4].largest[LAB_IN_BYTES] = (struct lab_largest){"Kanal's \xc3\xa4", UINT64_MAX, -3, UINT64_MAX};
@@ -414,6 +412,14 @@ static inline bool real_equal(double a, double b)
     return a == b || (a != a && b != b);
 }
 
+static inline void assert_events_equal(const struct lab_event_log *a, const struct lab_event_log *b)
+{
+    assert_true(a->digest == b->digest && a->events == b->events && a->stride == b->stride);
+    assert_int_equal(a->mark_count, b->mark_count);
+    if (a->mark_count > 0)
+        assert_memory_equal(a->marks, b->marks, a->mark_count * sizeof *a->marks);
+}
+
 static inline void assert_slices_equal(const struct lab_strategy_result *a,
                                        const struct lab_strategy_result *b)
 {
@@ -478,7 +484,7 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_int_equal(x->settings.change_count, y->settings.change_count);
         assert_true(x->placement_digest == y->placement_digest);
         assert_largest_equal(x->largest, y->largest);
-        assert_memory_equal(&x->events, &y->events, sizeof x->events);
+        assert_events_equal(&x->events, &y->events);
         assert_views_equal(&x->views, &y->views);
         assert_slices_equal(x, y);
         assert_histograms_equal(&x->closed_rows, &y->closed_rows);

@@ -53,7 +53,12 @@ static void test_run_of_extreme_values_is_equal(void **state)
         0x1p53 + 2};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_true(lab_metrics_add(&strategy->metrics, "m", values[i]));
-    saved->strategies[2].events = (struct lab_event_log){UINT64_MAX, UINT64_MAX};
+    struct lab_event_log *events = &saved->strategies[2].events;
+    *events = (struct lab_event_log){UINT64_MAX, UINT64_MAX, UINT64_C(1) << 47, NULL, (1u << 17) - 1};
+    events->marks = malloc(events->mark_count * sizeof *events->marks);
+    assert_non_null(events->marks);
+    for (size_t i = 0; i < events->mark_count; i++)
+        events->marks[i] = (uint16_t)sim_mix64(i);
     saved->expects[1].ok = saved->expects_hold = true;
     saved->expects[1].actual = (double)NAN;
     store_must_save(folder->db, saved);
@@ -181,6 +186,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
     assert_query(folder->db,
                  "SELECT label, event_digest, events FROM strategies WHERE label IN ('hash', 'every row')",
                  "every row|fedcba9876543210|23\nhash|NULL|NULL\n");
+    assert_query(folder->db, "SELECT hex(marks) FROM event_log WHERE events = 23", "00FFFF0034120000FFFF\n");
     assert_query(folder->db, "SELECT * FROM node_load WHERE node LIKE '%1'",
                  "1|every row|dc1 node 1|7|18446744073709551614\n");
     assert_query(
@@ -195,7 +201,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder->db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder->db, "PRAGMA user_version", "13\n");
+    assert_query(folder->db, "PRAGMA user_version", "12\n");
     assert_query(folder->db, "PRAGMA foreign_key_check", "");
     assert_query(folder->db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -379,7 +385,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder->db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 13)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 12)"));
     assert_query(folder->db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder->db, saved), 2);
     store = store_must_open(folder->db, STORE_READ);
@@ -398,7 +404,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder->db, fresh);
-    assert_query(folder->db, "PRAGMA user_version", "13\n");
+    assert_query(folder->db, "PRAGMA user_version", "12\n");
     lab_result_destroy(saved);
 }
 
@@ -410,7 +416,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     snprintf(fresh, sizeof fresh, "%s/fresh.db", folder->path);
     struct lab_result *saved = sample_make(20), *loaded;
     store_must_save(folder->db, saved);
-    execute(folder->db, SAMPLE_EVENT_MARKS
+    execute(folder->db,
             "ALTER TABLE run DROP COLUMN digest_kind; DROP TABLE outcome; "
             "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
             "DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 3");
@@ -489,14 +495,14 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
     lab_result_destroy(saved);
 }
 
-static struct store_migration next_versions[14] = {
-    [13] = {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT", NULL}};
+static struct store_migration next_versions[13] = {
+    [12] = {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT", NULL}};
 
 static struct store_options options_of_next_version(void)
 {
     for (int32_t i = 0; i < store_options_default.version; i++)
         next_versions[i] = store_options_default.migrations[i];
-    return (struct store_options){3000, next_versions, 14, 14};
+    return (struct store_options){3000, next_versions, 13, 13};
 }
 
 static void test_database_of_version_10_keeps_its_runs_and_their_kind_of_digest(void **state)
@@ -535,18 +541,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder->db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 13, this program reads 14)"));
-    assert_query(folder->db, "PRAGMA user_version", "13\n");
+        strstr(error.text, "made by an older bucketlab (database version 12, this program reads 13)"));
+    assert_query(folder->db, "PRAGMA user_version", "12\n");
     assert_true(store_open_with(folder->db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder->db, "PRAGMA user_version", "14\n");
+    assert_query(folder->db, "PRAGMA user_version", "13\n");
     assert_query(folder->db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder->db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 14, this program knows 13)"));
+        strstr(error.text, "made by a newer bucketlab (database version 13, this program knows 12)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
 }
@@ -555,11 +561,11 @@ static void test_failed_migration_changes_nothing(void **state)
 {
     struct folder *folder = *state;
     store_must_save_sample(folder->db, 20);
-    struct store_migration broken[14] = {
-        [13] = {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)", NULL}};
-    for (size_t i = 0; i < 13; i++)
+    struct store_migration broken[13] = {
+        [12] = {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)", NULL}};
+    for (size_t i = 0; i < 12; i++)
         broken[i] = (struct store_migration){"SELECT 1", NULL};
-    const struct store_options options = {3000, broken, 14, 14};
+    const struct store_options options = {3000, broken, 13, 13};
     size_t size, size_after;
     char *before = file_read(folder->db, &size);
     struct store *store;

@@ -290,6 +290,27 @@ static void tell_fault(const struct lab_cluster_run *run, const struct lab_activ
     }
 }
 
+static const char *event_name(uint32_t kind)
+{
+    static const char *const names[] = {[LAB_EVENT_ARRIVAL] = "a row arrives",
+                                        [LAB_EVENT_READ] = "a reader comes",
+                                        [LAB_EVENT_TIMEOUT] = "a client gives up",
+                                        [LAB_EVENT_TICK] = "an agent wakes",
+                                        [LAB_EVENT_RESTART] = "an agent is back",
+                                        [LAB_EVENT_FAULT] = "a fault begins",
+                                        [LAB_EVENT_FAULT_END] = "a fault ends",
+                                        [LAB_EVENT_DELETE] = "a row is deleted",
+                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
+                                        [LAB_EVENT_TAKE] = "a client wants an identifier",
+                                        [LAB_EVENT_IDS_END] = "the last moment",
+                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings",
+                                        [LAB_EVENT_END] = "the last moment",
+                                        [LAB_EVENT_KEEP] = "something is kept for a fault",
+                                        [LAB_EVENT_TURN] = "the next row of a queue begins"};
+    const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
+    return name != NULL ? name : "unknown";
+}
+
 static void tell_row(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
     const struct lab_host_operation *operation = event->operation;
@@ -386,6 +407,11 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
     switch (event->kind) {
     case CLUSTER_RUN_BEGINS:
         add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s begins", run->strategy->label);
+        break;
+    case CLUSTER_NUMBERED:
+        add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "event %llu: %s, for %u (%llx %llx)",
+            (unsigned long long)event->number, event_name(event->sim->kind), event->sim->target,
+            (unsigned long long)event->sim->a, (unsigned long long)event->sim->b);
         break;
     case CLUSTER_ROW_TAKEN:
         tell_row(run, event);

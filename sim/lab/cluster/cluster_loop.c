@@ -265,8 +265,10 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     lab_disk_windows_init(&run->disk, scenario, run->strategy, run->start_ns, run->end_ns);
     lab_disk_windows_init(&run->key_disk, scenario, NULL, run->start_ns, run->end_ns);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
+    run->events.marks = malloc(LAB_EVENT_MARKS_MAX * sizeof *run->events.marks);
+    run->events.stride = 1;
     run->backups = calloc(scenario->fault_count + 1, sizeof *run->backups);
-    if (run->fault_draws == NULL || run->backups == NULL ||
+    if (run->fault_draws == NULL || run->backups == NULL || run->events.marks == NULL ||
         !sim_queue_create(QUEUE_CAPACITY, run->start_ns, &run->queue))
         return sim_fail_memory(error);
     if (scenario->tie_seed != 0)
@@ -391,18 +393,48 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
     }
 }
 
+/* The number of the next event that gets a mark or appears in the event trace. */
+static uint64_t next_noted(const struct lab_cluster_run *run)
+{
+    const struct lab_event_log *log = &run->events;
+    const struct lab_event_trace *trace = run->context->event_trace;
+    uint64_t next = (log->events | (log->stride - 1)) + 1;
+    if (trace == NULL || trace->first == 0 || log->events >= trace->last)
+        return next;
+    uint64_t traced = trace->first > log->events ? trace->first : log->events + 1;
+    return traced < next ? traced : next;
+}
+
+/* When the marks are full, every other one is removed and the interval is doubled. */
+static void note_event(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    struct lab_event_log *log = &run->events;
+    if ((log->events & (log->stride - 1)) == 0 && log->mark_count == LAB_EVENT_MARKS_MAX) {
+        for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
+            log->marks[i] = log->marks[2 * i + 1];
+        log->mark_count /= 2;
+        log->stride *= 2;
+    }
+    if ((log->events & (log->stride - 1)) == 0)
+        log->marks[log->mark_count++] = (uint16_t)log->digest;
+    const struct lab_event_trace *trace = run->context->event_trace;
+    if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
+        cluster_emit(run, NUMBERED, .sim = event, .number = log->events);
+}
+
 /* Adds the event to the digest. */
-static inline void log_event(struct lab_event_log *log, int64_t time_ns, const struct sim_event *event)
+static inline uint64_t log_event(struct lab_event_log *log, int64_t time_ns, const struct sim_event *event)
 {
     uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
     log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
-    log->events++;
+    return ++log->events;
 }
 
 static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
+    uint64_t noted = next_noted(run);
     const bool *is_broken = cass_cluster_broken(run->cluster);
     cluster_emit(run, RUN_BEGINS, .key = LAB_NO_KEY);
     while (run->arrivals_pending > 0 || run->operations_active > 0) {
@@ -417,7 +449,10 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             break;
         if (SIM_UNLIKELY(time_ns >= run->views_next_ns))
             lab_views_sample(run, time_ns);
-        log_event(&run->events, time_ns, &event);
+        if (SIM_UNLIKELY(log_event(&run->events, time_ns, &event) == noted)) {
+            note_event(run, &event);
+            noted = next_noted(run);
+        }
         dispatch(run, &event);
         if (SIM_UNLIKELY(run->out_of_memory || *is_broken))
             return sim_fail_memory(error);
@@ -469,6 +504,7 @@ static void destroy(struct lab_cluster_run *run)
     for (int i = 0; i < LAB_READ_KINDS; i++)
         lab_histogram_clear(&run->read_latency[i]);
     lab_histogram_clear(&run->turns.waited);
+    free(run->events.marks);
     free(run->views.key);
     free(run->views.items);
     free(run);

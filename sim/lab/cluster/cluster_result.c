@@ -249,6 +249,7 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     strategy->events = run->events;
     strategy->views = run->views;
     strategy->verdict = run->oracles.verdict;
+    run->events.marks = NULL;
     memset(&run->views, 0, sizeof run->views);
     result->digest = sim_digest_chain(result->digest, strategy->events.digest);
     return true;

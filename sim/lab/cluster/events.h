@@ -86,6 +86,7 @@ enum cluster_event_kind {
     CLUSTER_RUN_BEGINS,
     CLUSTER_RUN_ENDS, /* before agents that still have operations stop */
     CLUSTER_RESULT,   /* the tally is complete */
+    CLUSTER_NUMBERED, /* sim, number: an event of the queue that the listener asked for */
     CLUSTER_VIOLATED, /* key; oracle: number; text */
     CLUSTER_EVENT_KINDS
 };

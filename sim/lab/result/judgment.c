@@ -80,7 +80,7 @@ static bool is_certain(const struct lab_result *result, const struct lab_strateg
     enum bk_kind kind = strategy->settings.strategy.kind;
     return strategy->settings.observed != WL_OBSERVED_AUTO ||
            (result->source != NULL && strcmp(result->source, "synthetic") != 0 &&
-            strategy->events.events == 0 &&
+            strategy->events.stride == 0 &&
             (kind == BK_KIND_UNBUCKETED || kind == BK_KIND_TIME || kind == BK_KIND_COUNT));
 }
 

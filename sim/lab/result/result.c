@@ -94,6 +94,7 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_clear(&strategy->latency[i]);
     free(strategy->metrics.items);
+    free(strategy->events.marks);
     free(strategy->views.key);
     free(strategy->views.items);
     free(strategy->settings.observed_file);
@@ -306,6 +307,8 @@ static void archive_strategy(struct lab_strategy_result *strategy, struct sim_ar
     ARRAY(strategy->metrics.items, strategy->metrics.count, SIZE_MAX);
     sim_archive_u64(archive, &strategy->events.digest);
     sim_archive_u64(archive, &strategy->events.events);
+    sim_archive_u64(archive, &strategy->events.stride);
+    ARRAY(strategy->events.marks, strategy->events.mark_count, LAB_EVENT_MARKS_MAX);
     sim_archive_text(archive, &strategy->views.key);
     sim_archive_i64(archive, &strategy->views.change_ns);
     sim_archive_i64(archive, &strategy->views.until_ns);

@@ -106,7 +106,7 @@ static bool print(const struct lab_result *result, struct sim_error *error)
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
         printf("%016" PRIx64, strategy->placement_digest);
-        if (strategy->events.events > 0)
+        if (strategy->events.stride > 0)
             printf("/%016" PRIx64, strategy->events.digest);
         printf(" %s\n", strategy->label);
     }

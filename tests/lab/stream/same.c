@@ -100,8 +100,12 @@ static const char *difference_of(const struct lab_strategy_result *one,
     }
     if (!is_same_metrics(&one->metrics, &other->metrics))
         return "metrics";
-    if (one->events.digest != other->events.digest || one->events.events != other->events.events)
+    if (one->events.digest != other->events.digest || one->events.events != other->events.events ||
+        one->events.stride != other->events.stride || one->events.mark_count != other->events.mark_count)
         return "events";
+    if (one->events.mark_count > 0 && memcmp(one->events.marks, other->events.marks,
+                                             one->events.mark_count * sizeof *one->events.marks) != 0)
+        return "marks";
     return is_same_views(&one->views, &other->views) ? NULL : "views";
 }
 

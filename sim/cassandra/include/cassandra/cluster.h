@@ -209,6 +209,9 @@ const bool *cass_cluster_broken(const struct cass_cluster *cluster);
 #define CASS_ANY_NODE UINT32_MAX
 void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
                   const struct cass_statement *statement);
+/* The description of a kind of event for an event trace: "a message arrives". NULL for a kind that does not
+ * belong to the cluster. */
+const char *cass_event_name(uint32_t kind);
 /* Handles one of the cluster's events. */
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event);
 /* Takes the reply of a CASS_EVENT_REPLY and frees its slot. Each slot must be either taken or discarded,

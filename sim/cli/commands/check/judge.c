@@ -666,13 +666,20 @@ struct moved {
 static void tell_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *now,
                           char *buffer, size_t size)
 {
-    if (one->events.digest != now->events.digest || one->events.events != now->events.events)
-        snprintf(buffer, size, "; first to differ: strategy %s, %" PRIu64 " events, baseline %" PRIu64,
-                 one->label, now->events.events, one->events.events);
+    struct cli_difference difference;
+    int used = snprintf(buffer, size, "; first to differ: strategy %s", one->label);
+    buffer += used;
+    size -= (size_t)used;
+    if (!cli_difference_find(&one->events, &now->events, &difference))
+        snprintf(buffer, size, ", placement %016" PRIx64 ", baseline %016" PRIx64, now->placement_digest,
+                 one->placement_digest);
+    else if (difference.is_placed && difference.first < difference.last)
+        snprintf(buffer, size, " between events %" PRIu64 " and %" PRIu64, difference.first, difference.last);
+    else if (difference.is_placed)
+        snprintf(buffer, size, " at event %" PRIu64, difference.first);
     else
-        snprintf(buffer, size,
-                 "; first to differ: strategy %s, placement %016" PRIx64 ", baseline %016" PRIx64, one->label,
-                 now->placement_digest, one->placement_digest);
+        snprintf(buffer, size, ", %" PRIu64 " events, baseline %" PRIu64, now->events.events,
+                 one->events.events);
 }
 
 static bool is_same_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *other)

@@ -444,7 +444,7 @@ bool cli_diff_has_other_rows(const struct cli_diff *diff)
     const struct lab_strategy_result *one = &a->strategies[0], *other = &b->strategies[0];
     /* With agents, rows may be lost, and a table may store fewer rows, so sizes also depend on the
      * strategy. */
-    if (one->events.events != 0 || other->events.events != 0 ||
+    if (one->events.stride != 0 || other->events.stride != 0 ||
         lab_metrics_find(&one->metrics, "rows.stored") != NULL ||
         lab_metrics_find(&other->metrics, "rows.stored") != NULL)
         return false;

@@ -357,15 +357,8 @@ static bool hear_events(const struct cli_args *args, const char *path, struct fi
         strategy++;
     hearing.listener.event_trace = (struct lab_event_trace){
         .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-    /* Strategies do not interact, so one that is run alone has the same events. */
-    struct lab_scenario alone = *scenario;
-    alone.strategies += strategy;
-    alone.strategy_count = 1;
-    alone.expect_count = 0;
-    struct cli_execution execution = {.scenario = &alone, .jobs = 1, .listener = &hearing.listener};
-    bool is_fine =
-        cli_execute(args, &execution, error) || hearing.listener.is_over || args->signals->caught != 0;
-    lab_result_destroy(execution.result);
+    bool is_fine = cli_execute_alone(args, scenario, strategy, &hearing.listener, error) ||
+                   hearing.listener.is_over || args->signals->caught != 0;
     if (is_fine)
         *error = (struct sim_error){SIM_ERROR_NONE, ""};
     lab_scenario_destroy(scenario);

@@ -271,6 +271,40 @@ static const char *cure_of(const struct store_run_info *info)
                : "another version stored it";
 }
 
+/* Always returns false, with an error that names the first event that differs. To get the text of that event,
+ * it runs the strategy once more with an event listener. */
+static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
+                       struct sim_error *error)
+{
+    const struct lab_strategy_result *one = &rerun->stored.result->strategies[strategy];
+    const struct lab_event_log *now = &rerun->again.result->strategies[strategy].events;
+    int64_t run = rerun->stored.info.run;
+    const char *cure = cure_of(&rerun->stored.info);
+    char event[CLI_EVENT_SIZE] = "", place[128];
+    if (!difference->is_placed)
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
+            " stored and %016" PRIx64 " of %" PRIu64 " now, and the stored marks do not show where; %s",
+            run, one->label, one->events.digest, one->events.events, now->digest, now->events, cure);
+    if (difference->first == difference->last)
+        snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
+    else
+        snprintf(place, sizeof place, "is between %" PRIu64 " and %" PRIu64 ", the first of these",
+                 difference->first, difference->last);
+    if (difference->first > now->events)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
+                        "%" PRIu64 "; %s",
+                        run, one->label, place, now->events, cure);
+    if (!cli_difference_tell(rerun->args, rerun->scenario, strategy, difference, event, error))
+        return false;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "run %" PRId64
+                    ": strategy '%s': the first event that differs %s at %s (as it is now); %s",
+                    run, one->label, place, event, cure);
+}
+
 static bool compare_digests(struct rerun *rerun, struct sim_error *error)
 {
     const struct lab_result *stored = rerun->stored.result, *again = rerun->again.result;
@@ -278,14 +312,10 @@ static bool compare_digests(struct rerun *rerun, struct sim_error *error)
     const char *cure = cure_of(info);
     for (size_t i = 0; i < stored->strategy_count && i < again->strategy_count; i++) {
         const struct lab_strategy_result *one = &stored->strategies[i], *other = &again->strategies[i];
+        struct cli_difference difference;
         bool is_same = strcmp(one->label, other->label) == 0;
-        if (is_same &&
-            (one->events.digest != other->events.digest || one->events.events != other->events.events))
-            return sim_fail(error, SIM_ERROR_CHECK,
-                            "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64
-                            " of %" PRIu64 " stored and %016" PRIx64 " of %" PRIu64 " now; %s",
-                            info->run, one->label, one->events.digest, one->events.events,
-                            other->events.digest, other->events.events, cure);
+        if (is_same && cli_difference_find(&one->events, &other->events, &difference))
+            return fail_event(rerun, i, &difference, error);
         if (is_same && one->settings.observed != WL_OBSERVED_AUTO &&
             one->placement_digest != other->placement_digest)
             return sim_fail(error, SIM_ERROR_CHECK,

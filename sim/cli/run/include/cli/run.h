@@ -211,6 +211,30 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
 /* Removes what got no name. */
 void cli_event_trace_free(struct cli_event_trace *trace);
 
+/* --- the first event that differs between a stored cluster run and the same run now: first by the marks in
+ * both results, then by running the strategy again with a listener */
+
+struct cli_difference {
+    uint64_t first, last; /* the first event that differs is one of `first` to `last`, counted from 1 */
+    bool is_placed;       /* false: only the digests differ, so it may be any event */
+};
+
+/* Returns whether the events of two runs of a strategy differ. A mark has 16 bits, so one difference in
+ * 65,536 is found one stride late. */
+bool cli_difference_find(const struct lab_event_log *one, const struct lab_event_log *other,
+                         struct cli_difference *out);
+
+/* Runs one strategy with a listener. Strategies do not interact, so a strategy that is run alone has the same
+ * events. */
+bool cli_execute_alone(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                       struct cli_listener *listener, struct sim_error *error);
+
+#define CLI_EVENT_SIZE 512
+/* Runs one strategy again, and writes the event `difference->first` to buffer: "0.017868470 s: kind 3 ...",
+ * or "" when there is no such event now. Returns false when that run failed or was interrupted. */
+bool cli_difference_tell(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                         const struct cli_difference *difference, char *buffer, struct sim_error *error);
+
 /* --- metrics of strategies over several seeds, as `sweep` and the baseline of `check` sum them up. */
 
 /* One metric of one strategy. */

@@ -102,8 +102,10 @@ struct lab_event_trace {
     int64_t from_ns, until_ns;
     uint32_t kinds, agent;
     bool is_of_agent;
-    bool is_record;  /* `line` gets a complete history (docs/live.md) instead of readable lines */
-    const char *key; /* only the events of this key, and faults; NULL: all events */
+    bool is_record;       /* `line` gets a complete history (docs/live.md) instead of readable lines */
+    const char *key;      /* only the events of this key, and faults; NULL: all events */
+    uint64_t first, last; /* numbers of the events to report in full, from 1; 0: none. Each is a line "event
+                             N: ..." before its readable lines */
 };
 
 /* Each pointer may be NULL. All objects are owned by the caller, and must outlive the run. */

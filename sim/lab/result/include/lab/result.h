@@ -30,9 +30,15 @@ struct lab_metrics {
     size_t count, capacity;
 };
 
-/* The events of a cluster run: their number, 0 for any other run, and a digest of all of them. */
+/* A digest of the events of a cluster run: `digest` covers all of them, and after every `stride` events the
+ * low 16 bits of the digest so far are stored as a mark, so that the first event that differs between two
+ * runs can be found. */
+#define LAB_EVENT_MARKS_MAX (1u << 17)
 struct lab_event_log {
     uint64_t digest, events;
+    uint64_t stride; /* a power of two, as small as LAB_EVENT_MARKS_MAX allows; 0: not a cluster run */
+    uint16_t *marks; /* events / stride marks */
+    size_t mark_count;
 };
 
 /* An agent's view of one key's bucket around the key's first change, for a chart. */
