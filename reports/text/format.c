@@ -299,7 +299,7 @@ const char *report_days(struct report_arena *arena, double days)
 static const char *pace(const struct report_horizon *horizon, struct report_arena *arena)
 {
     if (isfinite(horizon->doubles_days))
-        return report_text(arena, "trace's growth (its rate doubles every %s)",
+        return report_text(arena, "%sgrowth (its rate doubles every %s)", horizon->is_trace ? "trace's " : "",
                            report_days(arena, horizon->doubles_days));
     return horizon->is_trace ? "trace's mean rate" : "rate";
 }

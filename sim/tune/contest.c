@@ -93,7 +93,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
                                      .rows = (double)contest->rows.rows,
                                      .busiest_rows = contest->rows.busiest_rows,
                                      .busiest_bytes = contest->rows.busiest_bytes};
-    if (is_fine && contest->scenario->trace_path != NULL)
+    if (is_fine)
         is_fine =
             tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &outlook->growth, error);
     lab_result_destroy(result);

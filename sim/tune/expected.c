@@ -484,7 +484,11 @@ static bool is_known(const struct lab_scenario *scenario, const struct lab_setti
 {
     const enum bk_kind kind = settings->strategy.kind;
     const bool counts = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
+    const struct wl_workload *workload = &scenario->workload;
     if (!tune_is_plain(scenario, settings) || scenario->deletes.share > 0)
+        return false;
+    /* Keys that grow are integrated window by window, and bursts are taken for the same on every day. */
+    if (wl_has_days(workload) && (workload->has_bursts || (workload->growth > 1 && kind != BK_KIND_TIME)))
         return false;
     return counts || (scenario->engine != LAB_ENGINE_CLUSTER && tune_has_rate(scenario) &&
                       !wl_has_own_times(&scenario->workload));
@@ -587,7 +591,8 @@ static uint64_t shape_of(const struct wl_workload *workload, uint64_t key)
 /* The most that a key's rate may be, as a multiple of its mean. */
 static double peak_of(const struct wl_workload *workload)
 {
-    double factor = workload->has_daily ? 1 + workload->daily_amplitude : 1;
+    double factor = (workload->has_daily ? 1 + workload->daily_amplitude : 1) *
+                    wl_days_most(workload, workload->start_ns + workload->duration_ns);
     if (workload->has_bursts) /* a factor below 1 makes the other state the faster one */
         factor *= fmax(1, workload->burst_factor) / wl_burst_mean(workload);
     for (size_t i = 0; i < workload->spike_count; i++)
@@ -1272,6 +1277,10 @@ bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int
 bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
                         double confidence, struct tune_growth *out, struct sim_error *error)
 {
+    if (scenario->trace_path == NULL) {
+        *out = (struct tune_growth){.per_day = log(fmax(1, scenario->workload.growth)) / 365};
+        return true;
+    }
     if (result->week_count == 0)
         return tune_growth_read(scenario, result->start_ns, result->end_ns, confidence, out, error);
     *out = growth_of(result->weeks, result->week_count, confidence);
@@ -1490,8 +1499,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
     if (!lab_limits_sizes(limits) || is_odd_table(scenario) || result->strategy_count == 0 ||
         isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
-    if (scenario->trace_path != NULL &&
-        !tune_growth_of_run(scenario, result, scenario->tune.confidence, &outlook.growth, error))
+    if (!tune_growth_of_run(scenario, result, scenario->tune.confidence, &outlook.growth, error))
         return false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];

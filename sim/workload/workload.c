@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "kernel/number.h"
 #include "kernel/time.h"
 #include "workload/trace.h"
 
@@ -92,6 +93,38 @@ static double daily_factor(const struct wl_workload *workload, int64_t time_ns, 
     return step_factor(workload, step);
 }
 
+static int64_t day_of(int64_t time_ns)
+{
+    return time_ns / SIM_DAY - (time_ns % SIM_DAY < 0);
+}
+
+static double grown(const struct wl_workload *workload, int64_t day)
+{
+    const double days = (double)(day - day_of(workload->start_ns));
+    return workload->growth > 1 ? sim_exp(sim_log(workload->growth) * days / 365) : 1;
+}
+
+/* Of two days of seven, and of the others. */
+static double weekly(const struct wl_workload *workload, bool is_weekend)
+{
+    const double mean = (5 + 2 * workload->weekend) / 7;
+    return !workload->has_weekend ? 1 : is_weekend ? workload->weekend / mean : 1 / mean;
+}
+
+static double day_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
+{
+    const int64_t day = day_of(time_ns), weekday = ((day + 3) % 7 + 7) % 7; /* 0: Monday */
+    if ((day + 1) * SIM_DAY < *until_ns)
+        *until_ns = (day + 1) * SIM_DAY;
+    return weekly(workload, weekday >= 5) * grown(workload, day);
+}
+
+double wl_days_most(const struct wl_workload *workload, int64_t until_ns)
+{
+    const double weekend = weekly(workload, true), other = weekly(workload, false);
+    return (weekend > other ? weekend : other) * grown(workload, day_of(until_ns));
+}
+
 /* Adds a gap of at least 1 ns, so that time advances; a sum that would overflow is INT64_MAX, which is never
  * reached. */
 static int64_t add_gap(int64_t time_ns, double gap_ns)
@@ -146,6 +179,8 @@ static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
             rate *= burst_factor(key, begin_ns, &until_ns);
         if (workload->has_daily)
             rate *= daily_factor(workload, begin_ns, &until_ns);
+        if (wl_has_days(workload))
+            rate *= day_factor(workload, begin_ns, &until_ns);
         if (workload->spike_count > 0)
             rate *= spike_factor(key, begin_ns, &until_ns);
     }
@@ -162,6 +197,8 @@ double wl_segments(const struct wl_workload *workload)
     double each = 1 + 2 * (double)workload->spike_count;
     if (workload->has_daily)
         each += lasts_ns / (double)DAILY_STEP_NS;
+    if (wl_has_days(workload))
+        each += lasts_ns / (double)SIM_DAY;
     if (workload->has_bursts)
         each += 2 * lasts_ns / ((double)workload->burst_on_ns + (double)workload->burst_off_ns);
     return each * (double)workload->key_count;
@@ -180,13 +217,14 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
     int64_t limit_ns = until_ns, step = daily_step(workload, key->segment_begin_ns, &since_ns);
     if (workload->has_bursts)
         base *= burst_factor(key, key->segment_begin_ns, &limit_ns);
+    const double day = wl_has_days(workload) ? day_factor(workload, key->segment_begin_ns, &limit_ns) : 1;
     const bool is_spike =
         workload->spike_count > 0 && spike_factor(key, key->segment_begin_ns, &limit_ns) != 1;
     while (!is_spike && next >= DAILY_STEP_NS && end_ns + DAILY_STEP_NS <= limit_ns) {
         const double units = (next - DAILY_STEP_NS) * rate;
         step = step + 1 < DAILY_STEPS ? step + 1 : 0;
         end_ns += DAILY_STEP_NS;
-        rate = bounded(base * step_factor(workload, step));
+        rate = bounded(base * step_factor(workload, step) * day);
         next = units * (1 / rate);
     }
     key->segment_begin_ns = end_ns - DAILY_STEP_NS;

@@ -133,8 +133,8 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Horizon"), IS_LATE, IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
     {IN("Horizon"), IS_LATE, IS("horizon.doubles_days", DAYS),
-     .absent = "unless a trace of four weeks or more grows",
-     .meaning = "time in which the trace's rate doubles"},
+     .absent = "without `arrivals.growth`, unless a trace of four weeks or more grows",
+     .meaning = "time in which the rate doubles"},
 
     {IN("Drift"), IS_LATE, IS("drift.run", NUMBER), .absent = NO_WATCH,
      .meaning = "the run that predicts: its strategy of the same label"},

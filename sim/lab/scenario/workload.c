@@ -175,6 +175,10 @@ const struct lab_table lab_arrivals_table = {LAB_FIELDS(
     {"every", lab_read_duration, LAB_IN(workload.every_ns), LAB_FROM((double)SIM_MS, 100 * LATE_MAX)},
     {"jitter", lab_read_duration, LAB_IN(workload.jitter_ns), LAB_FROM(1, 100 * LATE_MAX)},
     {"daily", lab_read_mapping, .detail = &daily_table, LAB_DRAWN(DAILY, 0.04, NULL)},
+    {"weekend", lab_read_number, LAB_IN(workload.weekend), LAB_FROM(0, 100),
+     .range = "the rate on Saturdays and Sundays (UTC) for each 1 on other days, a number from 0 to 100"},
+    {"growth", lab_read_number, LAB_IN(workload.growth), LAB_FROM(1, 1000),
+     .range = "the rate after 365 days for each 1 before, a number from 1 to 1000"},
     {"bursts", lab_read_mapping, .detail = &bursts_table, LAB_DRAWN(BURSTS, 0.3, NULL)},
     {.name = "spikes", .read = read_spikes, LAB_DRAWN(SPIKES, 0.04, "<spikes>"), .draw.when = "is_long"},
     {"late", lab_read_mapping, .detail = &late_table, LAB_DRAWN(LATE, 0.12, NULL)},
@@ -344,7 +348,7 @@ static bool make_popularity(struct lab_reader *reader, struct wl_workload *workl
 static bool complete_every(struct lab_reader *reader, struct wl_workload *workload,
                            const struct lab_node *keys, const struct lab_node *arrivals)
 {
-    static const char *const others[] = {"rate", "daily", "bursts", "spikes"};
+    static const char *const others[] = {"rate", "daily", "weekend", "growth", "bursts", "spikes"};
     const struct lab_node *every = lab_node_find(arrivals, "every"),
                           *jitter = lab_node_find(arrivals, "jitter"),
                           *popularity = lab_node_find(keys, "popularity");
@@ -397,14 +401,16 @@ static bool check_amounts(struct lab_reader *reader, const struct lab_node *arri
         burst = highest * (on + off) / (workload->burst_factor * on + off);
     }
     double peak = workload->rate_per_s * sim_zipf_share(&workload->popularity, 0) * burst * product *
-                  (workload->has_daily ? 1 + workload->daily_amplitude : 1);
+                  (workload->has_daily ? 1 + workload->daily_amplitude : 1) *
+                  wl_days_most(workload, workload->start_ns + workload->duration_ns);
     if (!(peak <= RATE_MAX))
         return lab_fail_at(&reader->tree,
                            &lab_node_find(arrivals, workload->every_ns > 0 ? "every" : "rate")->place,
                            "at its peak the busiest key would write %.3g rows/s; lower the rate or the "
                            "factors until it is at most 1000000000/s",
                            peak);
-    double rows = workload->rate_per_s * ((double)workload->duration_ns / 1e9) * product;
+    double rows = workload->rate_per_s * ((double)workload->duration_ns / 1e9) * product *
+                  wl_days_most(workload, workload->start_ns + workload->duration_ns);
     if (!(rows <= ROWS_MAX))
         return lab_fail_at(&reader->tree,
                            &lab_node_find(arrivals, workload->every_ns > 0 ? "every" : "rate")->place,
@@ -434,6 +440,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
         return true;
     const struct lab_node *arrivals = lab_node_find(root, "arrivals");
     workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
+    workload->has_weekend = lab_node_find(arrivals, "weekend") != NULL;
     workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
     const struct lab_node *keys = lab_node_find(root, "keys");
     return make_popularity(reader, workload, keys) && complete_every(reader, workload, keys, arrivals) &&

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/number.h"
 #include "kernel/time.h"
 #include "naive.h"
 
@@ -107,6 +108,14 @@ static double rate_at(const struct wl_workload *workload, const struct bursts *b
     }
     if (workload->has_daily)
         rate *= daily_at(workload, time_ns);
+    int64_t day = naive_floor(time_ns, SIM_DAY), weekday = day + 3 - naive_floor(day + 3, 7) * 7;
+    double days = (double)(day - naive_floor(workload->start_ns, SIM_DAY));
+    if (workload->has_weekend || workload->growth > 1) {
+        double weekly = !workload->has_weekend ? 1 : weekday >= 5 ? workload->weekend : 1;
+        weekly = workload->has_weekend ? weekly / ((5 + 2 * workload->weekend) / 7) : 1;
+        double grown = workload->growth > 1 ? sim_exp(sim_log(workload->growth) * days / 365) : 1;
+        rate *= weekly * grown;
+    }
     double spikes = 1;
     for (size_t i = 0; i < workload->spike_count; i++) {
         const struct wl_spike *spike = &workload->spikes[i];
@@ -139,6 +148,8 @@ static int64_t piece_end(const struct wl_workload *workload, const struct bursts
         int64_t grid_ns = workload->daily_peak_ns - STEP_NS / 2; /* steps are centred on the peak */
         end_ns = nearer(grid_ns + (naive_floor(time_ns - grid_ns, STEP_NS) + 1) * STEP_NS, time_ns, end_ns);
     }
+    if (workload->has_weekend || workload->growth > 1)
+        end_ns = nearer((naive_floor(time_ns, SIM_DAY) + 1) * SIM_DAY, time_ns, end_ns);
     for (size_t i = 0; i < workload->spike_count; i++) {
         int64_t at_ns = workload->start_ns + workload->spikes[i].at_ns;
         end_ns = nearer(at_ns, time_ns, end_ns);

@@ -174,6 +174,11 @@ static void say_arrivals(struct draw *draw)
     if (chance(draw, 40))
         say(draw, "  daily: {amplitude: %s, peak: %um}\n", chance(draw, 50) ? "1" : "0.7",
             (unsigned)below(draw, 1440));
+    if (!draw->is_thin && !draw->is_expected && chance(draw, 25)) {
+        say(draw, "  weekend: %s\n", chance(draw, 50) ? "0.3" : "2.5");
+        if (chance(draw, 50))
+            say(draw, "  growth: 10\n");
+    }
     if (chance(draw, 50)) {
         static const char *const factors[] = {"0.000001", "0.1", "8", "200"};
         say(draw, "  bursts: {on: %" PRId64 "us, off: %" PRId64 "us, factor: %s}\n",

@@ -74,7 +74,7 @@ struct tune_growth {
 bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                       double confidence, struct tune_growth *out, struct sim_error *error);
 /* Determines the growth from a run with the trace, which may have counted the rows by week, so that the trace
- * need not be read again. */
+ * need not be read again. A synthetic stream grows as its scenario says. */
 bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
                         double confidence, struct tune_growth *out, struct sim_error *error);
 /* Returns the number of days in which the rate doubles; infinity if it does not grow. */
@@ -84,7 +84,7 @@ double tune_growth_doubles(const struct tune_growth *growth);
  * The run to which the figures belong. */
 struct tune_outlook {
     const struct lab_scenario *scenario;
-    struct tune_growth growth;            /* of a trace; a synthetic stream keeps its rate */
+    struct tune_growth growth;            /* of the stream */
     double days, rows;                    /* its length, and all its rows */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most; 0: not known */
     double unbucketed_days;               /* until a key has more rows than a partition may have */

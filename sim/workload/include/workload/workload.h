@@ -2,10 +2,10 @@
 /* A synthetic workload: keys of different popularity, and for each key a Poisson process of rows whose rate
  * is piecewise constant.
  *
- * The rate of key k at time t is rate * share(k) * burst(k, t) * daily(t) * spike(k, t). Bursts are a
- * stationary two-state Markov chain per key, and the daily curve is a cosine in 96 steps of 15 minutes; both
- * are scaled to a mean of 1. Spikes are factors that raise the mean. The rows of each key are drawn
- * independently of other keys, from random streams of the key, in time order. */
+ * The rate of key k at time t is rate * share(k) * burst(k, t) * daily(t) * day(t) * spike(k, t). Bursts are
+ * a stationary two-state Markov chain per key, and the daily curve is a cosine in 96 steps of 15 minutes;
+ * both are scaled to a mean of 1, as are weekends. Growth, from day to day, and spikes raise the mean. The
+ * rows of each key are drawn independently of other keys, from random streams of the key, in time order. */
 #ifndef WORKLOAD_WORKLOAD_H
 #define WORKLOAD_WORKLOAD_H
 
@@ -44,6 +44,9 @@ struct wl_workload {
     bool has_daily;
     double daily_amplitude; /* 0 to 1 */
     int64_t daily_peak_ns;  /* since midnight UTC */
+    bool has_weekend;
+    double weekend; /* the rate on Saturdays and Sundays (UTC), for each 1 on other days */
+    double growth;  /* the rate after 365 days, for each 1 before; 0 or 1: it does not grow */
     bool has_bursts;
     int64_t burst_on_ns, burst_off_ns; /* mean durations of the two states */
     double burst_factor;               /* rate while on / rate while off */
@@ -65,6 +68,14 @@ struct wl_workload {
     struct sim_sizes *sizes; /* table for row_bytes, owned by the scenario; may be NULL */
     uint64_t row_cells;
 };
+
+/* Whether the rate differs from day to day, for all keys alike, and the most that this makes of it up to a
+ * time. */
+static inline bool wl_has_days(const struct wl_workload *workload)
+{
+    return workload->has_weekend || workload->growth > 1;
+}
+double wl_days_most(const struct wl_workload *workload, int64_t until_ns);
 
 /* The expected number of segments of all keys: spans in which the rate of a key is constant. */
 double wl_segments(const struct wl_workload *workload);
