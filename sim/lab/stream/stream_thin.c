@@ -436,8 +436,10 @@ static void spread(struct sim_random *draws, uint64_t rows, uint64_t *counts, si
             counts[i] += some[i];
         rows -= sum;
     }
-    for (; rows > 0; rows--)
-        counts[sim_random_below(draws, count)]++;
+    struct sim_random state = *draws;
+    for (; rows > 0; rows--) /* no window is preferred by more than 2^-55 */
+        counts[(size_t)((lab_wide)sim_random_next(&state) * count >> 64)]++;
+    *draws = state;
 }
 
 /* Divides rows among `count` windows, from `index` on; if there are many windows, first among halves of them.

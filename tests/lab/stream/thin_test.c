@@ -363,7 +363,7 @@ static void test_same_rows_exceed_a_limit_at_the_same_time(void **state)
 }
 
 /* Reads of a day a month ago query 25 windows of an hour and 2 of a day, whatever part of the run is younger
- * than a month; in both engines, and not at all if all of it is. */
+ * than a month; in both engines, and also if all of it is. */
 static void test_reads_of_old_ranges_are_those_of_the_steady_state(void **state)
 {
     (void)state;
@@ -385,8 +385,7 @@ static void test_reads_of_old_ranges_are_those_of_the_steady_state(void **state)
     snprintf(text, sizeof text, "%s", texts[0]);
     memcpy(strstr(text, "40d"), "20d", 3);
     struct lab_result *result = run_text(text);
-    const struct lab_metrics *metrics = &result->strategies[0].metrics;
-    assert_true(lab_metrics_find(metrics, "reads.partitions_per_read.mean") == NULL);
+    assert_true(fabs(figure(&result->strategies[0], "reads.partitions_per_read.mean") - 25) < 0.05);
     assert_true(figure(&result->strategies[0], "reads.count") > 20000);
     lab_result_destroy(result);
 }
