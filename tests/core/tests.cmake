@@ -47,6 +47,7 @@ set_tests_properties(core/vectors_test core/vectors_coverage_test core/vectors_a
                      PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
 add_test(NAME core/go_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/go_test.py $<TARGET_FILE:core_vectors>)
 set_tests_properties(core/go_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77 LABELS slow)
+add_test(NAME core/first_row_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/first_row.py)
 add_test(NAME core/java_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/java_test.py
          ${PROJECT_BINARY_DIR})
-set_tests_properties(core/java_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS slow)
+set_tests_properties(core/java_test core/first_row_test PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 LABELS slow)

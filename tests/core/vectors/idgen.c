@@ -83,8 +83,10 @@ static size_t draw_columns(struct client *client, struct bk_idgen_column *column
 {
     struct draw *draw = client->draw;
     size_t count = 0;
-    if (!one_in(draw, 8))
-        columns[count++] = client->own;
+    bool is_own =
+        !one_in(draw, 8); /* otherwise there is none, or an older one of a clock that was set back */
+    if (is_own || one_in(draw, 2))
+        columns[count++] = (struct bk_idgen_column){client->own.client, client->own.until_ns + !is_own};
     for (uint64_t i = one_in(draw, 3) ? draw_below(draw, 10) : 0; i > 0; i--)
         columns[count++] = (struct bk_idgen_column){5 + i, client->now_ns + draw_span(draw, 600) - 500};
     return count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cases of the vectors: made by vectors_test.py --choose, and ten at limits by hand. */
+/* The cases of the vectors: made by vectors_test.py --choose, and others by hand, at limits and for slips that they missed. */
 {"hash", 1}, {"hash", 2}, {"hash", 3}, {"hash", 4}, {"hash", 5}, {"hash", 6}, {"hash", 7}, {"hash", 8},
     {"hash", 9}, {"hash", 10}, {"hash", 11}, {"hash", 12}, {"hash", 13}, {"hash", 14}, {"hash", 15},
     {"hash", 16}, {"hash", 17}, {"hash", 18}, {"hash", 19}, {"hash", 20}, {"hash", 34}, {"id", 1}, {"id", 2},
@@ -105,3 +105,7 @@
     {"agent-locked-column-lines", 19}, {"agent-locked-column-lines", 541}, {"route-shards", 1},
     {"route-shards", 2}, {"read-shards", 1}, {"read-shards", 2}, {"read-shards", 3}, {"history-shards", 1},
     {"history-shards", 2}, {"history-shards", 3}, {"agent-shards", 1}, {"agent-shards", 2},
+    {"history-hash", 8}, {"history-shards", 275}, {"history-probabilistic", 37}, {"agent-locked-lwt", 249},
+    {"agent-single-lwt-lines", 198}, {"agent-locked-column", 31}, {"agent-guarded", 112},
+    {"agent-count-incremental", 955}, {"route-shards", 1502}, {"read-shards", 1502}, {"history-shards", 54},
+    {"agent-shards", 234}, {"agent-shards", 504}, {"idgen-columns", 12},

@@ -44,7 +44,8 @@ final class Machines {
     private Machines() {
     }
 
-    private static Pointer agent(JsonNode node, Memory[] keep) {
+    /** Returns the agent: its memory, which lives as long as a caller has it. */
+    private static Memory agentOf(JsonNode node) {
         Core.AgentConfig config = new Core.AgentConfig();
         fill(config, node, "lease_rows", "every_rows", "every_ns", "lead_ns", "cache_ttl_ns", "cache_entries", "operations",
              "retries", "counter_retries", "retry_backoff_ns", "lock_lasts_ns", "lock_backoff_ns", "grant_ns",
@@ -57,10 +58,9 @@ final class Machines {
         config.counter = COUNTERS.indexOf(node.get("counter").asText());
         config.source = SOURCES.indexOf(node.get("source").asText());
         long size = core.bk_agent_size(config);
-        keep[0] = new Memory(size);
-        PointerByReference agent = new PointerByReference();
-        same("status of the agent", 0, core.bk_agent_init(keep[0], size, config, agent));
-        return agent.getValue();
+        Memory agent = new Memory(size);
+        same("status of the agent", 0, core.bk_agent_init(agent, size, config, new PointerByReference()));
+        return agent;
     }
 
     private static int tell(Pointer agent, JsonNode event, long now, IntByReference operation, Map<Integer, Long> tickets) {
@@ -120,8 +120,7 @@ final class Machines {
     }
 
     static void agent(JsonNode node) {
-        Memory[] keep = new Memory[1];
-        Pointer agent = agent(node.get("config"), keep);
+        Memory agent = agentOf(node.get("config"));
         String at = Cases.place;
         int number = 0;
         Map<Integer, Long> tickets = new HashMap<>();
