@@ -91,10 +91,20 @@ require bucketlab.dev/bucketing v1.0.0
 
 replace bucketlab.dev/bucketing => ./bucketlab/core/go
 """
+CMAKE = """cmake_minimum_required(VERSION 3.25)
+project(row C)
+include(FetchContent)
+FetchContent_Declare(bucketlab SOURCE_DIR ${CMAKE_SOURCE_DIR}/bucketlab SOURCE_SUBDIR core)
+FetchContent_MakeAvailable(bucketlab)
+add_executable(row row.c)
+target_link_libraries(row bucketlab::bucketing)
+"""
 LIBRARY = [AMALGAMATE, ["cc", *C_FLAGS, "-c", "bucketing.c"], ["ar", "rcs", "libbucketing.a", "bucketing.o"]]
 # Language -> what must be here, the project's files, and its commands; the last one prints the bucket.
 PROJECTS = {
     "C": ("cc", {"row.c": C}, [AMALGAMATE, ["cc", *C_FLAGS, "row.c", "bucketing.c", "-o", "row"], ["./row"]]),
+    "CMake": ("cmake", {"row.c": C.replace("bucketing.h", "bucketing/bucketing.h"), "CMakeLists.txt": CMAKE}, [
+        ["cmake", "-S", ".", "-B", "built"], ["cmake", "--build", "built", "--target", "row"], ["built/row"]]),
     "C++": ("c++", {"row.cpp": CPP}, [*LIBRARY, ["c++", "row.cpp", "-L.", "-lbucketing", "-o", "row"], ["./row"]]),
     "Rust": ("rustc", {"row.rs": RUST}, [*LIBRARY, ["rustc", "-L.", "row.rs"], ["./row"]]),
     "Python": ("python3", {"row.py": PYTHON}, [

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cases of the vectors: made by vectors_test.py --choose, and others by hand, at limits and for slips that they missed. */
+/* The cases of the vectors: made by vectors_test.py --choose, and others by hand, at limits and for slips
+ * that they missed. */
 {"hash", 1}, {"hash", 2}, {"hash", 3}, {"hash", 4}, {"hash", 5}, {"hash", 6}, {"hash", 7}, {"hash", 8},
     {"hash", 9}, {"hash", 10}, {"hash", 11}, {"hash", 12}, {"hash", 13}, {"hash", 14}, {"hash", 15},
     {"hash", 16}, {"hash", 17}, {"hash", 18}, {"hash", 19}, {"hash", 20}, {"hash", 34}, {"id", 1}, {"id", 2},
