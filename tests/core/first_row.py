@@ -24,7 +24,8 @@ int main(void)
     struct bk_strategy strategy;
     struct bk_placement place;
     const struct bk_row row = {.time_ns = INT64_C(1767225600000000000)};
-    if (bk_strategy_calendar(BK_CALENDAR_DAY, &strategy) != BK_OK || bk_route(&strategy, NULL, &row, &place) != BK_OK)
+    if (bk_strategy_calendar(BK_CALENDAR_DAY, &strategy) != BK_OK ||
+        bk_route(&strategy, NULL, &row, &place) != BK_OK)
         return 1;
     return printf("%lld\\n", (long long)place.bucket) < 0;
 }
@@ -37,7 +38,8 @@ int main()
     bk_placement place;
     bk_row row{};
     row.time_ns = 1767225600000000000;
-    if (bk_strategy_calendar(BK_CALENDAR_DAY, &strategy) != BK_OK || bk_route(&strategy, nullptr, &row, &place) != BK_OK)
+    if (bk_strategy_calendar(BK_CALENDAR_DAY, &strategy) != BK_OK ||
+        bk_route(&strategy, nullptr, &row, &place) != BK_OK)
         return 1;
     std::cout << place.bucket << std::endl;
 }

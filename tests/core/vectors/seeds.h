@@ -109,4 +109,6 @@
     {"history-hash", 8}, {"history-shards", 275}, {"history-probabilistic", 37}, {"agent-locked-lwt", 249},
     {"agent-single-lwt-lines", 198}, {"agent-locked-column", 31}, {"agent-guarded", 112},
     {"agent-count-incremental", 955}, {"route-shards", 1502}, {"read-shards", 1502}, {"history-shards", 54},
-    {"agent-shards", 234}, {"agent-shards", 504}, {"idgen-columns", 12},
+    {"agent-shards", 234}, {"agent-shards", 504}, {"idgen-columns", 12}, {"agent-locked-lwt", 512},
+    {"agent-locked-column-lines", 40}, {"agent-guarded-lines", 1016}, {"agent-locked-lwt-lines", 28},
+    {"agent-count-lwt", 491},
