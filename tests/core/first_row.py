@@ -66,7 +66,8 @@ fn main() {
 }
 """
 PYTHON = """import bucketing
-print(bucketing.Strategy.calendar(bucketing.Calendar.DAY).route(bucketing.KeyState(), bucketing.Row(1767225600000000000)).bucket)
+day = bucketing.Strategy.calendar(bucketing.Calendar.DAY)
+print(day.route(bucketing.KeyState(), bucketing.Row(1767225600000000000)).bucket)
 """
 GO = """package main
 
