@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The busiest second of a partition. In: a scenario and a setting. Out: for the writes, and for the reads, of
  * a partition in a second, bounds of the expected number of seconds above the limit, over all partitions of a
- * run, and the rate that no second of a run exceeds with tune.confidence.
+ * run or, of kinds that end, of LAB_JUDGED_DAYS, and the rate that no second exceeds with tune.confidence.
  *
  * The rows of a key in a second are Poisson, with a mean that the daily curve, the spikes and the bursts
  * change. First the run is divided into pieces in which this mean is constant, each with its expected number
@@ -259,20 +259,27 @@ static void set_kind(const struct lab_scenario *scenario, const struct lab_setti
         rates->least = 0;
 }
 
+static double judged_seconds(const struct tune_prospect *prospect, const struct lab_settings *settings)
+{
+    return 86400 * lab_judged_days(settings, 1e9 * prospect->seconds);
+}
+
 static void know_writes(const struct tune_prospect *prospect, const struct lab_settings *settings,
                         double chance, struct lab_rate_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
-    const struct wl_workload *workload = &scenario->workload;
+    struct wl_workload workload = scenario->workload;
     const struct bk_strategy *strategy = &settings->strategy;
     const double limit = floor(scenario->limits.rate[LAB_RATE_WRITES]),
-                 rate = workload->rate_per_s * prospect->factor;
+                 rate = workload.rate_per_s * prospect->factor;
     struct profile profile = {0};
-    struct rates rates = {&workload->popularity, workload->key_count, &profile, rate, rate, 1, 0};
-    if (!tune_has_rate(scenario) || workload->every_ns > 0)
+    struct rates rates = {&workload.popularity, workload.key_count, &profile, rate, rate, 1, 0};
+    if (!tune_has_rate(scenario) || workload.every_ns > 0)
         return;
     set_kind(scenario, settings, &rates);
-    if (make_profile(workload, &profile)) {
+    workload.duration_ns =
+        (int64_t)((double)workload.duration_ns * judged_seconds(prospect, settings) / prospect->seconds);
+    if (make_profile(&workload, &profile)) {
         *out = facts_of(&rates, limit, chance);
         if (strategy->kind == BK_KIND_COUNT && settings->source <= BK_SOURCE_LEASE && rates.rows <= limit)
             *out = (struct lab_rate_facts){.is_known = true, .peak = fmin(out->peak, rates.rows)};
@@ -296,7 +303,8 @@ static void know_reads(const struct tune_prospect *prospect, const struct lab_se
                  all = newest + range->rate_per_s, limit = floor(scenario->limits.rate[LAB_RATE_READS]),
                  busiest = is_trace ? prospect->busiest / prospect->rows
                                     : sim_zipf_share(&scenario->workload.popularity, 0);
-    struct piece always = {1, prospect->seconds, fmax(0, prospect->seconds - 1)};
+    const double seconds = judged_seconds(prospect, settings);
+    struct piece always = {1, seconds, fmax(0, seconds - 1)};
     const struct profile profile = {&always, 1, 1};
     struct sim_zipf even;
     struct rates rates = {&scenario->workload.popularity,

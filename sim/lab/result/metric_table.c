@@ -118,9 +118,10 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Horizon"), IS_LATE, ARE("rates.*.peak", OPERATIONS_PER_S, "writes reads"),
      .absent = "without such a limit, and in runs of commands other than `run` and `check`",
      .meaning = "the rate of the busiest partition in the busiest second: what the run counted or, if more, "
-                "what such a run does not exceed with `tune.confidence`, by the Poisson distribution"},
+                "what is not exceeded with `tune.confidence` in 365 days or the run if it is longer, of "
+                "kinds without end in the run, by the Poisson distribution"},
     {IN("Horizon"), IS_LATE, ARE("rates.*.over", NUMBER, "writes reads"), .absent = NO_RATES,
-     .meaning = "how many seconds of such a run, over all partitions, are expected above the limit of "
+     .meaning = "how many seconds of that time, over all partitions, are expected above the limit of "
                 "`partition_writes` or `partition_reads`: an upper bound"},
     {IN("Horizon"), IS_LATE, ARE("rates.*.over_least", NUMBER, "writes reads"), .absent = NO_RATES,
      .meaning = "a lower bound of that number"},

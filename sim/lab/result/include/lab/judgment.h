@@ -40,8 +40,8 @@ struct lab_rate_facts {
     bool is_counted, is_known;
     double counted;     /* the most in a second of a run */
     double most, least; /* is_known: bounds of the expected number of seconds above the limit, over all
-                           partitions of a run */
-    double peak;        /* is_known: with limits.confidence no second of a run has more */
+                           partitions of the time that is judged */
+    double peak;        /* is_known: with limits.confidence no second of that time has more */
 };
 
 /* What is known of a strategy's partitions. Facts of several seeds add up. */
