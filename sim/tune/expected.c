@@ -1100,7 +1100,8 @@ static bool window_bounds(struct model *model, double days, bool is_longer, doub
     out->least = out->most = is_whole && is_longer ? windows_within(model, &windows, days) : windows.run;
     *in_run = windows.run;
     if (is_whole && is_longer && workload->has_bursts)
-        out->most = fmax(out->most, windows.run + days / length * bursts_most(model, length));
+        out->most += fmax(0, bursts_most(model, length) - windows.each) *
+                     (days - (double)workload->duration_ns / (double)SIM_DAY) / length;
     windows_clear(&windows);
     if (model->kept_least == 1)
         return is_whole;
