@@ -514,6 +514,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `spikes`\n", "arrivals: {spikes: [{" ZEBRA "}]}"},
         {"### `trace`\n", "trace: {" ZEBRA "}"},
         {"### `row`\n", "row: {" ZEBRA "}"},
+        {"### `compaction`\n", "row: {compaction: {" ZEBRA "}}"},
         {"### `identifiers`\n", "identifiers: {" ZEBRA "}"},
         {"### `idgen`\n", "strategies: [idgen: {" ZEBRA "}]"},
         {"### `backoff`\n", "strategies: [idgen: {backoff: {" ZEBRA "}}]"},
