@@ -201,6 +201,20 @@ class ImportTest(ProgramTest):
         self.assertEqual(self.metrics(self.write("k.csv", "key,size\na,7\nb,9\n"), "--format", "large_partitions"),
                          {"partitions.all.bytes.max": 9})
 
+    def test_a_scenario_of_the_sizes_has_them(self):
+        sizes = [1 + int(100000 / (rank + 1)) for rank in range(500)]
+        self.write_csv([line(key, 200 * rows, rows) for key, rows in enumerate(sizes)])
+        self.assertIn("p50 399 and 399, p95 3847 and 3847, p99 16665 and 16667, largest 99990 and 100001\n",
+                      self.good("import", "s.csv", "--scenario", "fit.yaml"))
+        run = self.good_json("run", "fit.yaml", "--json", "--quiet", "--no-charts")
+        made, seen = (next(one for one in run["strategies"] if one["label"] == label)["metrics"]
+                      for label in ("unbucketed", "observed"))
+        for name in ("rows.p50", "rows.p99", "bytes.p99"):
+            self.assertAlmostEqual(made[f"partitions.all.{name}"] / seen[f"partitions.all.{name}"], 1, delta=0.2)
+        self.good("import", HISTOGRAMS, "--scenario", "points.yaml")
+        with open(os.path.join(self.folder, "points.yaml"), encoding="utf-8") as file:
+            self.assertIn("count: 100 # a guess", file.read())
+
     def test_lines_that_were_added_up_without_an_sstable_are_told(self):
         path = self.write("m.csv", "key,size,rowCount\na,5,1\nb,6,1\na,5,1\na,1,1\n")
         code, out, err = self.run_program("import", path, "--json")

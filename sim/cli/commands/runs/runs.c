@@ -16,6 +16,7 @@
 #include "cli/contest_answer.h"
 #include "cli/result.h"
 #include "cli/run.h"
+#include "kernel/sampler.h"
 #include "kernel/time.h"
 #include "store/store.h"
 
@@ -382,9 +383,117 @@ static const struct cli_option import_options[] = {
     {"label", "L", "the strategy's label (default observed)"},
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "sstablepartitions|tablehistograms|large_partitions", "(default: detected)"},
+    {"scenario", "FILE", "also write a scenario whose keys have these sizes, for\nrun and tune"},
     {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
     {CLI_OPTION_DB},
     {NULL, NULL, NULL}};
+
+/* Observed sizes, of the largest down, as a scenario whose keys each have one: in rows, if the file has them,
+ * otherwise in bytes. */
+struct fitted {
+    struct lab_bin *bins; /* ascending */
+    size_t count;
+    const char *unit, *note; /* what the number of partitions is */
+    double sum;              /* of all sizes, in this unit */
+    double partitions, rows, bytes_per_row;
+};
+
+#define FIT_POINTS 50
+#define FIT_DAYS   30
+#define ROW_GUESS  1000
+
+/* The size of the partition of a rank, counted from the largest. */
+static double size_of_rank(const struct fitted *fitted, double rank)
+{
+    double above = 0;
+    size_t i = fitted->count;
+    while (i > 1 && above + (double)fitted->bins[i - 1].count < rank)
+        above += (double)fitted->bins[--i].count;
+    return fmax(1, (double)fitted->bins[i - 1].size);
+}
+
+static bool fit_sizes(const struct lab_strategy_result *one, struct fitted *out)
+{
+    struct lab_histogram rows, bytes;
+    size_t row_bins;
+    free(lab_histogram_both(&one->closed_rows, &one->open_rows, &rows, &row_bins));
+    out->bins = lab_histogram_both(&one->closed_bytes, &one->open_bytes, &bytes, &out->count);
+    const double all_rows = (double)rows.sum, all_bytes = (double)bytes.sum;
+    out->bytes_per_row = all_rows > 0 ? all_bytes / all_rows : ROW_GUESS;
+    const enum wl_observed_format format = one->settings.observed;
+    out->note = format == WL_OBSERVED_PERCENTILES
+                    ? " # a guess: the file does not say how many partitions there are"
+                : format == WL_OBSERVED_LARGEST ? " # only the largest: the file has no others"
+                                                : "";
+    out->unit = all_rows > 0 ? "rows" : "bytes";
+    out->sum = all_rows > 0 ? all_rows : all_bytes;
+    out->rows = all_bytes / out->bytes_per_row;
+    out->partitions = (double)bytes.count;
+    if (all_rows > 0) {
+        free(out->bins);
+        out->bins = lab_histogram_both(&one->closed_rows, &one->open_rows, &rows, &out->count);
+    }
+    return out->bins != NULL && out->count > 0;
+}
+
+static char *fitted_text(const struct cli_args *args, const struct fitted *fitted, const char *path)
+{
+    const char *table = cli_value(args, "table", NULL);
+    GString *text = g_string_new("# Keys with the sizes of the partitions of a file of Cassandra's tools.\n");
+    const double ratio = pow(fitted->partitions, 1.0 / FIT_POINTS);
+    g_string_append_printf(text,
+                           "duration: %dd # a guess: how long the partitions have grown\n"
+                           "keys:\n  count: %.0f%s\n  popularity:\n    points: [",
+                           FIT_DAYS, fitted->partitions, fitted->note);
+    for (double rank = 1, next; rank <= fitted->partitions; rank = next) {
+        g_string_append_printf(text, "%s[%.0f, %.0f]", rank > 1 ? ", " : "", rank,
+                               size_of_rank(fitted, rank));
+        next = fmax(rank + 1, ceil(rank * ratio));
+        next = rank < fitted->partitions ? fmin(next, fitted->partitions) : next;
+    }
+    g_autofree char *shown = cli_json_quoted(path);
+    g_string_append_printf(
+        text,
+        "]\narrivals: {rate: %.6g/s}\n"
+        "row: {bytes: %.0fB, format: payload} # all that a row takes on disk%s\n" CLI_SCENARIO_LIMITS
+        "  - observed: {file: %s%s%s}\n",
+        fitted->rows / (FIT_DAYS * 86400.0), fmax(1, fitted->bytes_per_row),
+        fitted->bytes_per_row == ROW_GUESS ? "; a guess, if the file has no rows" : "", shown,
+        table == NULL ? "" : ", table: ", table == NULL ? "" : table);
+    return g_string_free(text, FALSE);
+}
+
+/* Writes the scenario, and says how far its sizes are from those of the file. */
+static bool write_fitted(const struct cli_args *args, const char *path, const struct lab_result *result,
+                         struct sim_error *error)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } points[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}, {"largest", 1}};
+    const char *file = cli_value(args, "scenario", "");
+    struct fitted fitted = {.bins = NULL};
+    struct lab_scenario *scenario = NULL;
+    bool is_fine = fit_sizes(&result->strategies[0], &fitted) || sim_fail_memory(error);
+    g_autofree char *text = is_fine ? fitted_text(args, &fitted, path) : NULL;
+    is_fine = is_fine && lab_scenario_parse(file, text, strlen(text), NULL, 0, NULL, &scenario, error) &&
+              cli_file_write(file, text, strlen(text), error);
+    if (is_fine && !args->is_quiet && !args->is_json) {
+        printf("\nwrote ");
+        cli_print_text(stdout, file);
+        printf("; %s of a key, expected and observed:", fitted.unit);
+        for (size_t i = 0; i < G_N_ELEMENTS(points); i++) {
+            const double rank = fitted.partitions - ceil(points[i].share * fitted.partitions) + 1;
+            const double share = sim_zipf_share(&scenario->workload.popularity, (uint64_t)rank - 1);
+            printf("%s %s %.0f and %.0f", i == 0 ? "" : ",", points[i].name, fitted.sum * share,
+                   size_of_rank(&fitted, rank));
+        }
+        printf("\n");
+    }
+    lab_scenario_destroy(scenario);
+    free(fitted.bins);
+    return is_fine;
+}
 
 /* Without the sstable such lines may be of another table, or the same line twice. */
 static void tell_merged(const struct lab_result *result)
@@ -412,7 +521,8 @@ static bool import_from(const struct cli_args *args, const char *path, struct st
         show_run(args, &info, execution.result, scenario);
     if (is_fine && !args->is_quiet)
         tell_merged(execution.result);
-    is_fine = is_fine && cli_expects_hold(execution.result, error);
+    is_fine = is_fine && (!cli_has(args, "scenario") || write_fitted(args, path, execution.result, error)) &&
+              cli_expects_hold(execution.result, error);
     lab_result_destroy(execution.result);
     return is_fine;
 }
@@ -426,6 +536,7 @@ static bool import(const struct cli_args *args, struct sim_error *error)
     g_autofree char *path = cli_input_path(cli_argument(args, 0));
     cli_outputs_database(&outputs, "db", args->database, true);
     cli_outputs_input(&outputs, "the input", path);
+    cli_outputs_file(&outputs, "scenario", cli_value(args, "scenario", NULL));
     bool is_fine =
         cli_outputs_check(&outputs, error) &&
         cli_observed_load(args, NULL, NULL, cli_value(args, "label", "observed"), path, &scenario, error) &&
