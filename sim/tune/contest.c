@@ -13,8 +13,6 @@
 #include "lab/team.h"
 #include "tune/expected.h"
 
-/* A trace is read again by each round, which costs more than a few more settings of each kind. */
-#define TOGETHER 3
 /* A run has at most this many windows, if another kind is better. */
 #define WINDOWS_MOST 1e8
 
@@ -416,47 +414,24 @@ struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
     return candidate;
 }
 
-/* The first settings of the ranking of a group, or of all with TUNE_GROUPS. is_within: only of those that are
- * within the limits. Returns their number, at most `most`. */
-static size_t rank(const struct tune_contest *contest, unsigned group, bool is_within, size_t most,
-                   size_t *out)
-{
-    struct lab_candidate *left = contest->scratch;
-    size_t count = 0;
-    for (size_t i = 0; i < contest->count; i++) {
-        const struct tune_entrant *entrant = &contest->entrants[i];
-        left[i] = tune_candidate_for(contest, entrant);
-        left[i].is_eligible = left[i].is_eligible && (!is_within || entrant->status <= TUNE_WITHIN) &&
-                              (group == TUNE_GROUPS || tune_group_of(entrant) == group);
-    }
-    for (; count < most; count++) {
-        out[count] = lab_choose_from(left, contest->count, contest->terms.tolerance);
-        if (out[count] == SIZE_MAX)
-            break;
-        left[out[count]].is_eligible = false;
-    }
-    return count;
-}
-
-/* SIZE_MAX: there is none. */
+/* The first of the ranking of a group, or of all with TUNE_GROUPS; SIZE_MAX: there is none. is_within: only
+ * of those that are judged to be within the limits. */
 static size_t first_of(const struct tune_contest *contest, unsigned group, bool is_within)
 {
-    size_t first;
-    return rank(contest, group, is_within, 1, &first) == 1 ? first : SIZE_MAX;
+    struct lab_candidate *candidates = contest->scratch;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        candidates[i] = tune_candidate_for(contest, entrant);
+        candidates[i].is_eligible &= (!is_within || entrant->judgment.within == LAB_WITHIN) &&
+                                     (group == TUNE_GROUPS || tune_group_of(entrant) == group);
+    }
+    return lab_choose_from(candidates, contest->count, contest->terms.tolerance);
 }
 
-/* Names the best setting so far; before any is within the limits by its runs, the best of those that are by
- * their distributions. */
+/* Names the best setting so far. */
 static void tell_best(const struct tune_contest *contest, struct lab_progress *progress)
 {
-    struct lab_candidate *candidates = contest->scratch;
-    size_t best = first_of(contest, TUNE_GROUPS, true);
-    for (size_t i = 0; best == SIZE_MAX && i < contest->count; i++) {
-        candidates[i] = tune_candidate_for(contest, &contest->entrants[i]);
-        candidates[i].is_eligible &= contest->entrants[i].judgment.within == LAB_WITHIN;
-    }
-    if (best == SIZE_MAX)
-        best = lab_choose_from(candidates, contest->count, contest->terms.tolerance);
+    const size_t best = progress == NULL ? SIZE_MAX : first_of(contest, TUNE_GROUPS, true);
     if (progress != NULL)
         atomic_store_explicit(&progress->best,
                               best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
@@ -576,19 +551,15 @@ static void list(struct search *search, size_t index)
         search->list[search->count++] = index;
 }
 
-/* The first of the ranking of a group, or of all, that their distributions do not exclude. */
-static size_t rank_asked(const struct tune_contest *contest, unsigned group, size_t *out)
+/* The first of the ranking that its distribution does not exclude. */
+static size_t first_asked(const struct tune_contest *contest, unsigned group)
 {
-    const size_t most = contest->scenario->trace_path != NULL ? TOGETHER : 1;
-    size_t count, asked;
-    do {
-        count = rank(contest, group, false, most, out);
-        for (asked = 0; asked < count && contest->entrants[out[asked]].asked > 0;)
-            asked++;
-        if (asked < count)
-            ask(contest, &contest->entrants[out[asked]], 1);
-    } while (asked < count);
-    return count;
+    for (;;) {
+        const size_t first = first_of(contest, group, false);
+        if (first == SIZE_MAX || contest->entrants[first].asked > 0)
+            return first;
+        ask(contest, &contest->entrants[first], 1);
+    }
 }
 
 /* Runs what is listed and, until the first of all and of each group have run, these; of a group, not if it
@@ -596,15 +567,12 @@ static size_t rank_asked(const struct tune_contest *contest, unsigned group, siz
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
-    size_t first[TOGETHER];
     for (;;) {
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
-            const size_t count = rank_asked(contest, group, first);
-            for (size_t i = 0; i < count && contest->entrants[first[0]].seeds == 0; i++) {
-                if (contest->entrants[first[i]].seeds == 0 &&
-                    (group == TUNE_GROUPS || !has_many_windows(contest, &contest->entrants[first[i]])))
-                    list(search, first[i]);
-            }
+            const size_t first = first_asked(contest, group);
+            if (first != SIZE_MAX && contest->entrants[first].seeds == 0 &&
+                (group == TUNE_GROUPS || !has_many_windows(contest, &contest->entrants[first])))
+                list(search, first);
         }
         if (search->count == 0)
             return true;
@@ -613,13 +581,11 @@ static bool run_leaders(struct search *search, struct sim_error *error)
     }
 }
 
-/* A setting that lacks seeds: the first of all, or of those within the limits, or else of a group. SIZE_MAX:
- * none. */
+/* A setting that lacks seeds: the first of all or else of a group. SIZE_MAX: none. */
 static size_t lacking(const struct tune_contest *contest)
 {
-    for (unsigned group = TUNE_GROUPS + 2; group-- > 0;) {
-        const size_t first =
-            first_of(contest, group < TUNE_GROUPS ? group : TUNE_GROUPS, group == TUNE_GROUPS);
+    for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
+        const size_t first = first_of(contest, group, false);
         if (first != SIZE_MAX && contest->entrants[first].seeds > 0 &&
             contest->entrants[first].seeds < contest->entrants[first].needs)
             return first;
@@ -641,9 +607,8 @@ static bool run_seeds(struct search *search, size_t index, struct sim_error *err
 static bool search_all(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
-    size_t first[TOGETHER];
     if (!contest->is_exhaustive)
-        rank_asked(contest, TUNE_GROUPS, first);
+        first_asked(contest, TUNE_GROUPS);
     tell_best(contest, search->progress);
     /* These have figures whatever their rank is: the scenario's own settings, and those without end where a
      * run draws the rows for all. */
@@ -704,62 +669,49 @@ static void judge_step(const struct tune_contest *contest, const struct lab_fact
     }
 }
 
-/* More rows make no partition smaller, so what is within the limits at one rate is so at every lower one, and
- * what exceeds them at every higher one. Returns a rate in the middle of those that this leaves open;
- * TUNE_MARGIN_STEPS: none. */
-static size_t spread(struct tune_margin *margin)
-{
-    struct tune_margin_step *steps = margin->steps;
-    size_t held = 0, failed = TUNE_MARGIN_STEPS;
-    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
-        if (steps[i].within == LAB_WITHIN || (steps[i].within == LAB_NOT_JUDGED && steps[i].is_run))
-            held = i + 1;
-        if (steps[i].within == LAB_EXCEEDS && i < failed)
-            failed = i;
-    }
-    for (size_t i = TUNE_MARGIN_STEPS - 1; i > 0; i--) {
-        if (steps[i].within == LAB_WITHIN && steps[i - 1].within != LAB_WITHIN) {
-            steps[i - 1].within = LAB_WITHIN;
-            steps[i - 1].judgment.by = steps[i].judgment.by;
-        }
-    }
-    for (size_t i = failed + 1; i < TUNE_MARGIN_STEPS; i++) {
-        if (steps[i].within != LAB_EXCEEDS || steps[i].judgment.by == LAB_BY_NOTHING)
-            steps[i].judgment.by = steps[failed].judgment.by;
-        steps[i].within = LAB_EXCEEDS;
-    }
-    return held < failed ? (held + failed) / 2 : TUNE_MARGIN_STEPS;
-}
-
 /* The distribution decides where it can, as a run with the scenario's seed would be judged. Rates that it
- * leaves open are halved by runs. */
+ * leaves open are halved by runs: more rows make no partition smaller, so what is within the limits at one
+ * rate is so at every lower one, and what exceeds them at every higher one. */
 static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, bool may_run,
                         uint32_t threads, struct lab_progress *progress, struct sim_error *error)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
     const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
+    struct tune_margin_step *steps = margin->steps;
     struct lab_facts known[TUNE_MARGIN_STEPS];
+    size_t held = 0, failed = TUNE_MARGIN_STEPS;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
-        struct tune_margin_step *step = &margin->steps[i];
-        step->factor = factors[i];
-        if (i > 0 && margin->steps[i - 1].within == LAB_EXCEEDS) {
-            step->within = LAB_EXCEEDS;
+        steps[i].factor = factors[i];
+        if (i > failed)
             continue;
-        }
-        tune_know(contest, settings, step->factor, contest->scenario->seed, &known[i]);
-        judge_step(contest, &known[i], 0, step);
+        tune_know(contest, settings, factors[i], contest->scenario->seed, &known[i]);
+        judge_step(contest, &known[i], 0, &steps[i]);
+        held = steps[i].within == LAB_WITHIN ? i + 1 : held;
+        failed = steps[i].within == LAB_EXCEEDS ? i : failed;
     }
-    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
-        struct tune_margin_step *step = &margin->steps[next];
-        if (!tune_watch(contest, &margin->entrant, 1, contest->scenario->seed, step->factor, threads,
-                        progress, &step->seen, NULL, error))
+    while (may_run && held < failed) {
+        const size_t next = (held + failed) / 2;
+        if (!tune_watch(contest, &margin->entrant, 1, contest->scenario->seed, factors[next], threads,
+                        progress, &steps[next].seen, NULL, error))
             return false;
-        step->is_run = true;
-        judge_step(contest, &known[next], 1, step);
+        steps[next].is_run = true;
+        judge_step(contest, &known[next], 1, &steps[next]);
+        *(steps[next].within == LAB_EXCEEDS ? &failed : &held) = next + (steps[next].within != LAB_EXCEEDS);
         if (progress != NULL)
             progress->done++;
         if (progress != NULL && stopped(progress, error))
             return false;
+    }
+    for (size_t i = TUNE_MARGIN_STEPS - 1; i-- > 0;) {
+        if (steps[i + 1].within == LAB_WITHIN && steps[i].within != LAB_WITHIN) {
+            steps[i].within = LAB_WITHIN;
+            steps[i].judgment.by = steps[i + 1].judgment.by;
+        }
+    }
+    for (size_t i = failed + 1; i < TUNE_MARGIN_STEPS; i++) {
+        if (steps[i].within != LAB_EXCEEDS)
+            steps[i].judgment.by = steps[failed].judgment.by;
+        steps[i].within = LAB_EXCEEDS;
     }
     return true;
 }

@@ -113,6 +113,25 @@ static bool check_seen(const struct answer *answer, const struct tune_entrant *e
     return is_same;
 }
 
+/* Whether `run` finds the recommended setting feasible too; one seed may be too few to tell. */
+static bool check_feasible(const struct answer *answer, const struct tune_contest *contest)
+{
+    struct sim_error error;
+    if (contest->recommended == SIZE_MAX)
+        return true;
+    const struct tune_entrant *best = &contest->entrants[contest->recommended];
+    struct lab_result *result = run_alone(answer, best, answer->scenario->seed, 1);
+    if (result == NULL || !tune_horizons_add(answer->scenario, result, &error)) {
+        lab_result_destroy(result);
+        return result != NULL && twin_differs(answer, "%s: %s", best->strategy.label, error.text);
+    }
+    const struct lab_score score = lab_score_of(result, &result->strategies[0]);
+    lab_result_destroy(result);
+    return (score.judgment.within != LAB_EXCEEDS && score.disqualifiers == 0) ||
+           twin_differs(answer, "tune: %s is recommended, and `run` judges it %d (%x)", best->strategy.label,
+                        score.judgment.within, score.disqualifiers);
+}
+
 static bool check_chosen(const struct answer *answer, const struct tune_contest *contest)
 {
     const struct lab_limits *limits = &answer->scenario->limits;
@@ -762,8 +781,8 @@ static bool check_drawn(const struct answer *answer, const struct tune_contest *
 static bool check_contest(const struct answer *answer, const struct tune_contest *contest)
 {
     bool is_fine = check_rows(answer, contest) && check_drawn(answer, contest) &&
-                   check_chosen(answer, contest) && check_end(answer, contest) &&
-                   check_rivals(answer, contest) &&
+                   check_chosen(answer, contest) && check_feasible(answer, contest) &&
+                   check_end(answer, contest) && check_rivals(answer, contest) &&
                    (answer->scenario->engine == LAB_ENGINE_CLUSTER || check_ladders(answer, contest));
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
