@@ -31,7 +31,7 @@ static bool stopped(struct lab_progress *progress, struct sim_error *error)
     return true;
 }
 
-/* --- the pilot: a run of `unbucketed` */
+/* --- the pilot: a run of `unbucketed`, whose rows have the mean size if sizes vary little enough */
 
 static uint64_t larger(uint64_t one, uint64_t other)
 {
@@ -81,6 +81,10 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         return false;
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
     scenario.reads = (struct lab_reads){0};
+    struct sim_size *size = &scenario.workload.row_bytes;
+    if (scenario.trace_path == NULL && (size->kind != SIM_SIZE_PARETO || size->b > 2))
+        *size =
+            (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = (double)sim_size_whole(sim_size_mean(size))};
     bool is_fine = lab_run_in(&scenario, threads, &run, &result, error);
     if (!is_fine && progress != NULL && stopped(progress, error))
         return false;

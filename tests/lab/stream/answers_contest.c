@@ -710,8 +710,10 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
     }
     naive_free(naive);
     const int64_t lasts_ns = answer->input->end_ns - answer->input->start_ns;
-    const bool has_more = answer->scenario->deletes.share > 0; /* bytes of tombstones */
-    const bool is_table = answer->scenario->design.is_given;   /* a partition may have several keys */
+    const bool has_more = answer->scenario->deletes.share > 0 || /* bytes of tombstones */
+                          (answer->scenario->trace_path == NULL &&
+                           answer->scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT); /* mean sizes */
+    const bool is_table = answer->scenario->design.is_given; /* a partition may have several keys */
     return (rows->rows == answer->input->rows && rows->keys == answer->input->keys_with_rows &&
             rows->lasts_ns == (lasts_ns > 0 ? lasts_ns : 1) &&
             (is_table || (double)rows->busiest_rows == twin_metric(first, "keys.rows.max")) &&
