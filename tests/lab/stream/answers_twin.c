@@ -797,6 +797,75 @@ bool twin_shares(const struct answer *answer)
     return true;
 }
 
+/* The busiest second: the bounds of the number of seconds in which a bucket has more rows than a limit hold
+ * the mean over seeds of the plain sum over keys and seconds. The chance of a false alarm is below 1e-9. */
+bool twin_rates(const struct answer *answer)
+{
+    enum { SEEDS = 40, SECONDS = 60 };
+    struct sim_random *random = answer->random;
+    struct wl_spike spikes[2];
+    struct lab_scenario scenario = *answer->scenario;
+    struct wl_workload *workload = &scenario.workload;
+    const uint64_t keys = 1 + sim_random_below(random, 6), buckets = 1 + sim_random_below(random, 3);
+    const double limit = 1 + (double)sim_random_below(random, 6);
+    struct lab_settings settings = {.change_count = 0};
+    struct lab_rate_facts rates[LAB_RATES];
+    int64_t edges_ns[SECONDS + 1];
+    double sum = 0, squares = 0;
+    if (scenario.design.is_given || scenario.engine == LAB_ENGINE_CLUSTER ||
+        bk_strategy_hash((uint32_t)buckets, &settings.strategy) != BK_OK)
+        return true;
+    *workload = (struct wl_workload){.duration_ns = SECONDS * SIM_SECOND,
+                                     .key_count = keys,
+                                     .row_bytes = {.kind = SIM_SIZE_CONSTANT, .a = 100},
+                                     .spikes = spikes,
+                                     .spike_count = sim_random_below(random, 3),
+                                     .has_bursts = sim_random_below(random, 2) == 0,
+                                     .burst_on_ns = 5 * SIM_SECOND,
+                                     .burst_off_ns = 20 * SIM_SECOND,
+                                     .burst_factor = 6};
+    workload->rate_per_s = (double)keys * (2 + (double)sim_random_below(random, 20)) / 10;
+    sim_zipf_init(&workload->popularity, (double)sim_random_below(random, 3) / 2, keys);
+    for (size_t i = 0; i < 2; i++) {
+        spikes[i] = (struct wl_spike){.at_ns = (int64_t)(5 + sim_random_below(random, 20)) * SIM_SECOND};
+        spikes[i].lasts_ns = (int64_t)(10 + sim_random_below(random, 20)) * SIM_SECOND;
+        spikes[i].factor = 2 + (double)sim_random_below(random, 5);
+        spikes[i].keys_share = (1 + (double)sim_random_below(random, 4)) / 4;
+    }
+    scenario.trace_path = NULL;
+    scenario.limits.rate[LAB_RATE_WRITES] = limit;
+    scenario.limits.rate[LAB_RATE_READS] = 0;
+    const struct tune_prospect prospect = {.scenario = &scenario,
+                                           .factor = 1,
+                                           .rows = 1,
+                                           .keys = (double)keys,
+                                           .seconds = SECONDS,
+                                           .busiest = 1};
+    tune_rates_of(&prospect, &settings, rates);
+    for (int64_t i = 0; i <= SECONDS; i++)
+        edges_ns[i] = i * SIM_SECOND;
+    for (int seed = 0; seed < SEEDS; seed++) {
+        double seconds = 0, masses[SECONDS];
+        workload->seed = sim_random_next(random);
+        for (uint64_t key = 0; key < keys; key++) {
+            naive_masses(workload, key, edges_ns, SECONDS, masses);
+            for (int i = 0; i < SECONDS; i++) {
+                double mean = masses[i] / (double)buckets, upto = 0;
+                for (double n = 0; n <= limit; n++)
+                    upto += exp(n * log(mean) - mean - lgamma(n + 1));
+                seconds += (double)buckets * (1 - upto);
+            }
+        }
+        sum += seconds / SEEDS;
+        squares += seconds * seconds / SEEDS;
+    }
+    const struct lab_rate_facts *told = &rates[LAB_RATE_WRITES];
+    const double near = 10 * sqrt(fmax(0, squares - sum * sum) / SEEDS) + 1e-6 * sum + TINY;
+    return (told->is_known && told->most >= sum - near && told->least <= sum + near) ||
+           twin_differs(answer, "%.6g to %.6g seconds of a bucket above %g rows, and %.6g by the twin",
+                        told->least, told->most, limit, sum);
+}
+
 /* A spike of a number of keys strikes exactly this number, and each key is as likely as any other. */
 bool twin_spikes(const struct answer *answer)
 {
