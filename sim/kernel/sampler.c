@@ -267,8 +267,6 @@ double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
 
 /* Below this mean, events are drawn one by one. */
 #define COUNTED_MEAN 10.0
-/* The most trials of probability 1/2 that are counted bit by bit. */
-#define HALVED_MOST  (31 * 64)
 #define HALF_LOG_TAU 0.918938533204672741780329736406 /* log(2 pi) / 2 */
 
 static uint64_t poisson_counted(struct sim_random *random, double mean)
@@ -482,31 +480,9 @@ static uint64_t binomial_rejected(struct sim_random *random, uint64_t n, double 
     }
 }
 
-/* The number of bits in each byte. */
-static uint64_t bits_of_bytes(uint64_t bits)
-{
-    bits -= (bits >> 1) & UINT64_C(0x5555555555555555);
-    bits = (bits & UINT64_C(0x3333333333333333)) + ((bits >> 2) & UINT64_C(0x3333333333333333));
-    return (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-}
-
-/* For p = 1/2: the number of ones among n random bits. A byte of the sum has at most HALVED_MOST / 8. */
-static uint64_t binomial_halved(struct sim_random *random, uint64_t n)
-{
-    uint64_t sum = 0;
-    for (; n >= 64; n -= 64)
-        sum += bits_of_bytes(sim_random_next(random));
-    if (n > 0)
-        sum += bits_of_bytes(sim_random_next(random) >> (64 - n));
-    const uint64_t pairs = (sum & UINT64_C(0x00ff00ff00ff00ff)) + ((sum >> 8) & UINT64_C(0x00ff00ff00ff00ff));
-    return (pairs * UINT64_C(0x0001000100010001)) >> 48;
-}
-
 uint64_t sim_binomial(struct sim_random *random, uint64_t n, double p)
 {
     assert(n <= SIM_COUNT_MAX && p >= 0 && p <= 1);
-    if (p == 0.5 && n <= HALVED_MOST)
-        return binomial_halved(random, n);
     if (p > 0.5)
         return n - sim_binomial(random, n, 1 - p);
     return (double)n * p < COUNTED_MEAN ? binomial_counted(random, n, p) : binomial_rejected(random, n, p);
