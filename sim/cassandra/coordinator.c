@@ -71,6 +71,15 @@ static bool is_empty_span(const struct cass_cluster *cluster, const struct cass_
            statement->from_ns >= statement->until_ns;
 }
 
+/* A conditional update is refused only if its condition holds: paxos.c. */
+static bool expires_too_late(const struct cass_cluster *cluster, const struct cass_operation *operation)
+{
+    if (operation->is_carrying_row)
+        return cass_is_too_late(row_at(cluster, operation->body)->expires_s);
+    return operation->statement.kind == CASS_WRITE_COLUMNS &&
+           cass_is_too_late(cass_expiry_s(now_ns(cluster), operation->statement.ttl_ns));
+}
+
 static bool is_valid(const struct cass_statement *statement, bool is_empty)
 {
     const enum cass_consistency level = statement->consistency;
@@ -358,7 +367,7 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     operation->level = statement->consistency;
     cluster->nodes[node].stats.coordinated++;
     bool is_empty = is_empty_span(cluster, operation);
-    bool is_allowed = is_valid(statement, is_empty);
+    bool is_allowed = is_valid(statement, is_empty) && !expires_too_late(cluster, operation);
     if (!is_allowed || is_empty) {
         operation->stage = STAGE_WRITE;
         if (statement->kind == CASS_READ_ROWS)

@@ -90,16 +90,44 @@ static bool is_of_rows(const struct cass_operation *operation)
     return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
 }
 
+/* What these replicas together have seen of the rows. Without lifetimes it is not known which rows a limit
+ * left out. */
+static struct cass_seen seen_by(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                                uint32_t replicas)
+{
+    struct scan scan = {.seen = {{INT64_MIN, INT64_MIN}, INT64_MAX}};
+    if (cluster->config.keeps_lifetimes)
+        cass_lifetimes_scan(cluster, operation->entity, &operation->statement, replicas, &scan);
+    return scan.seen;
+}
+
+/* Whether what a queried replica has seen differs from what another one has: not all rows that differ are
+ * within the limit and the span of a read. */
+static bool is_rows_mismatch(const struct cass_cluster *cluster, const struct cass_operation *operation)
+{
+    bool is_mismatch;
+    cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
+    for (uint32_t left = is_mismatch ? operation->asked : 0; left != 0; left &= left - 1) {
+        uint32_t replica = left & -left;
+        const struct cass_seen seen = seen_by(cluster, operation, replica);
+        if (cass_rows_laggards(cluster, operation->entity, operation->asked, replica, &seen) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Returns the mask of the queried replicas that lack a part of the merged row. */
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
     const struct body *body = body_at(cluster, operation->gathered);
     uint32_t behind = 0;
-    if (is_of_rows(operation))
-        return operation->entity == CASS_NONE
-                   ? 0
-                   : cass_rows_laggards(cluster, operation->entity, operation->asked);
+    if (is_of_rows(operation)) {
+        if (operation->entity == CASS_NONE)
+            return 0;
+        const struct cass_seen seen = seen_by(cluster, operation, operation->asked);
+        return cass_rows_laggards(cluster, operation->entity, operation->asked, operation->asked, &seen);
+    }
     for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         const struct body *answer = body_at(cluster, body->answers[replica]);
@@ -122,12 +150,8 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
     struct body *body = body_at(cluster, operation->gathered);
-    bool is_mismatch = false;
-    if (is_of_rows(operation)) {
-        if (operation->entity != CASS_NONE)
-            cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
-        return is_mismatch;
-    }
+    if (is_of_rows(operation))
+        return operation->entity != CASS_NONE && is_rows_mismatch(cluster, operation);
     if (operation->statement.kind != CASS_READ_COUNTER && (operation->asked & (operation->asked - 1)) == 0) {
         body->image = body_at(cluster, body->answers[first_bit(operation->asked)])->image;
         cass_named_gather(cluster, operation->gathered, operation->asked);
@@ -166,7 +190,7 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
         kind = MESSAGE_REPAIR_SHARDS;
     if (is_of_rows(operation)) {
         kind = MESSAGE_REPAIR_ROWS;
-        body = CASS_NONE;
+        body_at(cluster, body)->seen = seen_by(cluster, operation, operation->asked);
     }
     cass_operation_send(cluster, index, kind, set, body);
 }

@@ -76,9 +76,9 @@ static bool begins_alone(const struct cass_cluster *cluster, const struct cass_o
                          uint32_t place)
 {
     const struct node *node = &cluster->nodes[place];
-    const enum cass_statement_kind kind = operation->statement.kind;
-    return ((operation->is_carrying_row && kind != CASS_DELETE_RANGE) || kind == CASS_READ_COLUMNS) &&
-           (LEVELS >> operation->statement.consistency & 1) != 0 && !node->is_down &&
+    const struct row *row = operation->is_carrying_row ? row_at(cluster, operation->body) : NULL;
+    bool is_plain = row != NULL ? row->expires_s == NEVER : operation->statement.kind == CASS_READ_COLUMNS;
+    return is_plain && (LEVELS >> operation->statement.consistency & 1) != 0 && !node->is_down &&
            now_ns(cluster) >= node->paused_until_ns && replicas_at(cluster, operation->position)[0] == place;
 }
 

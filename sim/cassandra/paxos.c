@@ -578,6 +578,10 @@ void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
             propose(cluster, index, STAGE_PROPOSE, true, NULL);
         return;
     }
+    if (cass_is_too_late(cass_expiry_s(now_ns(cluster), operation->statement.ttl_ns))) {
+        give_up(cluster, index, CASS_INVALID);
+        return;
+    }
     struct image image;
     cass_image_set(&image, &operation->statement, operation->ballot.micros, now_ns(cluster));
     if (operation->statement.is_whole_row)

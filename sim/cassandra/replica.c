@@ -227,7 +227,8 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
         cass_row_apply(cluster, message->body, replica);
         break;
     case MESSAGE_REPAIR_ROWS:
-        cass_rows_repair(cluster, message->entity, replica, message->limit);
+        cass_rows_repair(cluster, message->entity, replica, message->limit,
+                         &body_at(cluster, message->body)->seen);
         break;
     case MESSAGE_WRITE_CELLS:
         cass_image_merge(image_need(cluster, message->entity, replica),

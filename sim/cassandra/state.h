@@ -206,6 +206,17 @@ struct shard {
     int64_t clock, count;
 };
 
+/* A row's place in its partition. */
+struct clustering {
+    int64_t time_ns, order;
+};
+
+/* The places of a partition that a read has seen: from `oldest` on, with times before until_ns. */
+struct cass_seen {
+    struct clustering oldest;
+    int64_t until_ns;
+};
+
 /* The body of a message. */
 struct body {
     uint32_t next, references;
@@ -221,6 +232,7 @@ struct body {
     struct shard shard;
     struct shard shards[CASS_CLUSTER_REPLICAS_MAX + 1]; /* the last one: the counter's deletion */
     uint32_t named;                                     /* named columns; CASS_NONE: none */
+    struct cass_seen seen;                              /* of a repair of rows: what is repaired */
     uint32_t answers[CASS_CLUSTER_REPLICAS_MAX];        /* for a read: the body that each replica sent */
 };
 
@@ -236,11 +248,6 @@ struct register_entry {
     uint32_t paxos;    /* index of its Paxos states; CASS_NONE: none yet */
     uint32_t named;    /* index of its named columns, one copy per replica; CASS_NONE: none yet */
     uint32_t written;  /* set of replicas that have cells; the images of other replicas are not used */
-};
-
-/* A row's place in its partition. */
-struct clustering {
-    int64_t time_ns, order;
 };
 
 /* When a row was written, expires and was deleted. A row that is newer than its deletion is live. */
@@ -689,17 +696,20 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica
 /* The number of rows that none of the replicas has, and whether any two of the replicas differ. */
 uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                           bool *is_mismatch);
-/* The replicas of the set that lack a row which another replica of the set has. */
-uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas);
-/* Stores on a replica the rows that any replica in `others` has. */
-void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others);
+/* The replicas of the set that lack a row, delete or range which another replica of the set has, and which
+ * was seen there. */
+uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                            uint32_t where, const struct cass_seen *seen);
+/* Stores on a replica what any replica in `others` has of what was seen. */
+void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others,
+                      const struct cass_seen *seen);
 
 /* Which rows of a partition replicas find and scan, when lifetimes are stored */
 struct scan {
     uint64_t rows, tombstones;
     bool saw_older;         /* there is a live row before the time span */
     struct clustering last; /* the newest row, if there is one */
-    int64_t end_ns;         /* with ranges: the time of the row at which the limit ended the scan */
+    struct cass_seen seen;
 };
 /* Computes what a statement finds if these replicas answer. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
@@ -818,6 +828,15 @@ uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place,
 
 /* --- coordinator.c: an operation from arrival to answer */
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
+/* The second in which something expires that is written now. */
+static inline int64_t cass_expiry_s(int64_t now, int64_t ttl_ns)
+{
+    return ttl_ns > 0 ? now / SIM_SECOND + (ttl_ns + SIM_SECOND - 1) / SIM_SECOND : NEVER;
+}
+static inline bool cass_is_too_late(int64_t expires_s)
+{
+    return expires_s != NEVER && expires_s > CASS_EXPIRES_MAX_S;
+}
 /* The time to live, in ns, of what a statement writes; 0: it does not expire. */
 static inline int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
 {

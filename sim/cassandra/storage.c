@@ -224,10 +224,8 @@ void cass_image_date(struct image *image, int64_t timestamp_us)
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
                     int64_t now)
 {
-    int64_t now_s = now / SIM_SECOND, until_s = NEVER;
+    int64_t now_s = now / SIM_SECOND, until_s = cass_expiry_s(now, statement->ttl_ns);
     uint32_t nulls = statement->kind == CASS_DELETE_COLUMNS ? statement->set_mask : statement->null_mask;
-    if (statement->ttl_ns > 0)
-        until_s = now_s + (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *image = cass_image_none;
     if (statement->is_whole_row) {
         image->deleted_us = timestamp_us;

@@ -116,11 +116,9 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
 {
     uint32_t index = cass_pool_take(&cluster->rows);
     struct partition *partition = partition_at(cluster, partition_index);
-    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster), expires_s = NEVER;
+    int64_t now = now_ns(cluster), expires_s = cass_expiry_s(now, cass_ttl(cluster, statement));
     if (SIM_UNLIKELY(flags & ROW_DELETE))
         expires_s = now / SIM_SECOND;
-    else if (SIM_UNLIKELY(ttl_ns > 0))
-        expires_s = now / SIM_SECOND + (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *row_at(cluster, index) = (struct row){
         .next = partition->unresolved,
         .partition = partition_index,
@@ -596,6 +594,8 @@ static bool scan_chunk(const struct walk *walk, const struct clustering_chunk *c
         (bounds->until_ns == INT64_MAX || chunk->places[chunk->count - 1].time_ns < bounds->until_ns)) {
         if (out->rows == 0)
             out->last = chunk->places[chunk->count - 1];
+        if (chunk->count >= bounds->limit - out->rows)
+            out->seen.oldest = chunk->places[chunk->count - (bounds->limit - out->rows)];
         out->rows += chunk->count;
         out->rows = out->rows < bounds->limit ? out->rows : bounds->limit;
         return out->rows < bounds->limit;
@@ -622,7 +622,7 @@ static bool scan_chunk(const struct walk *walk, const struct clustering_chunk *c
         if (out->rows == 0)
             out->last = *place;
         if (++out->rows == bounds->limit) {
-            out->end_ns = place->time_ns;
+            out->seen.oldest = *place;
             return false;
         }
     }
@@ -639,15 +639,18 @@ void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
                               .has_ranges = partition_at(cluster, partition)->ranges != CASS_NONE ||
                                             partition_at(cluster, partition)->open_ranges > 0};
     const struct bounds bounds = bounds_of(statement);
-    int64_t end_ns = bounds.has_low ? bounds.low.time_ns + bounds.goes_below : INT64_MIN;
-    *out = (struct scan){0};
+    *out = (struct scan){.seen = {{INT64_MIN, INT64_MIN}, bounds.until_ns}};
+    if (bounds.has_low && bounds.low.order < INT64_MAX)
+        out->seen.oldest = (struct clustering){bounds.low.time_ns, bounds.low.order + 1};
+    else if (bounds.has_low)
+        out->seen.oldest.time_ns = bounds.low.time_ns + 1;
     for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
         if (!scan_chunk(&walk, chunk_at(cluster, at), &bounds, out))
             break;
     }
     bool is_cut = out->rows == bounds.limit;
     if (walk.has_ranges)
-        out->tombstones += range_markers(&walk, bounds.until_ns, is_cut ? out->end_ns : end_ns, is_cut);
+        out->tombstones += range_markers(&walk, bounds.until_ns, out->seen.oldest.time_ns, is_cut);
 }
 
 /* --- The rows of replicas. */
@@ -750,23 +753,33 @@ uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition
     return missed;
 }
 
-void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others)
+static bool is_in(const struct cass_seen *seen, const struct row *row)
+{
+    if (row->flags & ROW_RANGE)
+        return row->order >= seen->oldest.time_ns && row->time_ns < seen->until_ns;
+    return !is_before(&(const struct clustering){row->time_ns, row->order}, &seen->oldest) &&
+           (row->time_ns < seen->until_ns || seen->until_ns == INT64_MAX);
+}
+
+void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others,
+                      const struct cass_seen *seen)
 {
     for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
         const struct row *row = row_at(cluster, at);
         uint32_t next = row->next;
-        if (row->held & others)
+        if (row->held & others && is_in(seen, row))
             cass_row_apply(cluster, at, replica);
         at = next;
     }
 }
 
-uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas)
+uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                            uint32_t where, const struct cass_seen *seen)
 {
     uint32_t behind = 0;
     for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
         const struct row *row = row_at(cluster, at);
-        behind |= row->held & replicas ? replicas & ~row->held : 0;
+        behind |= row->held & where && is_in(seen, row) ? replicas & ~row->held : 0;
         at = row->next;
     }
     return behind;

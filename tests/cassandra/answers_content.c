@@ -151,12 +151,13 @@ static uint64_t markers_of(const struct answers *model, const struct cass_statem
 struct found answers_find_living(const struct answers *model, const struct cass_statement *read,
                                  uint32_t replicas)
 {
-    struct clustering places[TAGS], low = {INT64_MIN, INT64_MIN};
-    struct found found = {0};
+    struct clustering places[TAGS], low = {INT64_MIN, INT64_MIN}, cut = low;
+    struct found found = {.seen = {low, INT64_MAX}};
     uint64_t limit = read->kind == CASS_READ_ROWS && read->limit > 0 ? read->limit : UINT64_MAX;
     bool is_count = read->kind == CASS_COUNT_ROWS;
     bool has_low = is_count ? read->has_after : read->has_span && read->from_ns != INT64_MIN;
-    int64_t until_ns = !is_count && read->has_span ? read->until_ns : INT64_MAX, cut_ns = INT64_MIN;
+    int64_t until_ns = !is_count && read->has_span ? read->until_ns : INT64_MAX;
+    found.seen.until_ns = until_ns;
     if (has_low)
         low = is_count ? (struct clustering){read->after_time_ns, read->after_order}
                        : (struct clustering){read->from_ns - 1, INT64_MAX};
@@ -179,15 +180,39 @@ struct found answers_find_living(const struct answers *model, const struct cass_
         found.tombstones += fate == 'd' ? 1 : fate == 'x' ? model->config.row_cells : 0;
         if (fate == 'r' && found.rows++ == 0)
             found.last = places[i];
-        cut_ns = places[i].time_ns;
+        cut = places[i];
     }
     answers_situations[CUT_AT_LIMIT].count += found.rows == limit;
     int64_t end_ns = !has_low ? INT64_MIN : is_count ? low.time_ns : read->from_ns;
-    uint64_t markers = markers_of(model, read, replicas, until_ns, found.rows == limit ? cut_ns : end_ns,
-                                  found.rows == limit);
+    if (has_low)
+        found.seen.oldest = is_count ? (struct clustering){low.time_ns, low.order + 1}
+                                     : (struct clustering){read->from_ns, INT64_MIN};
+    if (found.rows == limit) {
+        found.seen.oldest = cut;
+        end_ns = cut.time_ns;
+    }
+    uint64_t markers = markers_of(model, read, replicas, until_ns, end_ns, found.rows == limit);
     answers_situations[RANGE_SEEN].count += markers > 0;
     found.tombstones += markers;
     return found;
+}
+
+struct cass_seen answers_seen_by(const struct answers *model, const struct cass_statement *read,
+                                 uint32_t replicas)
+{
+    const struct cass_seen all = {{INT64_MIN, INT64_MIN}, INT64_MAX};
+    return model->config.keeps_lifetimes ? answers_find_living(model, read, replicas).seen : all;
+}
+
+bool answers_is_seen(const struct cass_seen *seen, const struct cass_statement *written)
+{
+    const struct clustering place = {written->row_time_ns, written->row_order};
+    if (written->kind == CASS_DELETE_PARTITION)
+        return true;
+    if (written->kind == CASS_DELETE_RANGE)
+        return written->until_ns > seen->oldest.time_ns && written->from_ns < seen->until_ns;
+    return !is_newer(&seen->oldest, &place) &&
+           (place.time_ns < seen->until_ns || seen->until_ns == INT64_MAX);
 }
 
 /* The result of a read without lifetimes: the stored rows, live or not. Expired rows are counted

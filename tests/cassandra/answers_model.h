@@ -55,6 +55,7 @@ struct known_write {
 struct copy {
     struct image image, named; /* `named`: the named columns as the cells of an image */
     struct shard shards[CASS_CLUSTER_REPLICAS_MAX + 1];
+    struct cass_seen seen; /* of a repair of rows */
 };
 
 /* When a request will be served, unless something delays it. */
@@ -118,6 +119,7 @@ struct found {
     uint64_t rows, tombstones;
     bool saw_older;
     struct clustering last;
+    struct cass_seen seen;
 };
 
 /* answers_places.c: the replicas of a key, the nodes that are believed up, and the replicas that each level
@@ -146,6 +148,10 @@ struct found answers_find_living(const struct answers *model, const struct cass_
                                  uint32_t replicas);
 struct found answers_find_stored(const struct answers *model, const struct cass_statement *read,
                                  uint32_t replicas, uint64_t *stored);
+/* What a read of these replicas has seen of the rows, and whether that includes what a statement wrote. */
+struct cass_seen answers_seen_by(const struct answers *model, const struct cass_statement *read,
+                                 uint32_t replicas);
+bool answers_is_seen(const struct cass_seen *seen, const struct cass_statement *written);
 void answers_expect_rows(const struct answers *model, const struct cass_statement *read, bool exists,
                          uint32_t asked, struct cass_reply *out);
 void answers_clear_copy(struct copy *copy);

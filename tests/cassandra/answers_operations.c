@@ -180,6 +180,7 @@ struct copy answers_copy_of_body(const struct cass_cluster *cluster, enum messag
 {
     struct copy copy;
     answers_clear_copy(&copy);
+    copy.seen = body->seen;
     if (kind == MESSAGE_WRITE_SHARD) {
         copy.shards[body->leader] = body->shard;
     } else if (kind == MESSAGE_REPAIR_SHARDS) {
@@ -386,17 +387,32 @@ void answers_begin_leader(struct answers *model, uint32_t index)
                "leader", "a leader is told another increment than its client asked for");
 }
 
+/* The queried replicas that lack what these replicas have and have seen. */
+static uint32_t behind_rows(const struct answers *model, const struct known_operation *known, uint32_t where)
+{
+    const struct cass_statement *read = &model->statements[known->tag];
+    const struct cass_seen seen = answers_seen_by(model, read, where);
+    uint32_t behind = 0;
+    for (uint64_t tag = 0; tag < model->h.tags; tag++) {
+        const struct known_write *write = &model->writes[tag];
+        if (write->is_row && answers_is_of(&model->statements[tag], read) && (write->held & where) != 0 &&
+            answers_is_seen(&seen, &model->statements[tag]))
+            behind |= known->asked & ~write->held;
+    }
+    return behind;
+}
+
 static uint32_t behind_merge(struct answers *model, struct known_operation *known, bool *is_mismatch)
 {
     const struct cass_statement *read = &model->statements[known->tag];
     uint32_t behind = 0;
     if (read->kind == CASS_READ_ROWS || read->kind == CASS_COUNT_ROWS) {
         /* When the partition did not exist at the time of sending, the model counts no rows. */
-        for (uint64_t tag = known->entity == CASS_NONE ? model->h.tags : 0; tag < model->h.tags; tag++) {
-            const struct known_write *write = &model->writes[tag];
-            if (write->is_row && answers_is_of(&model->statements[tag], read) &&
-                (write->held & known->asked) != 0)
-                behind |= known->asked & ~write->held;
+        if (known->entity != CASS_NONE && known->phase != READING)
+            behind = behind_rows(model, known, known->asked);
+        for (uint32_t i = 0; known->entity != CASS_NONE && i < model->h.cluster->factor; i++) {
+            if (known->phase == READING && known->asked >> i & 1)
+                behind |= behind_rows(model, known, UINT32_C(1) << i);
         }
     } else {
         answers_clear_copy(&known->merged);

@@ -123,7 +123,8 @@ static void serve(struct answers *model, uint32_t slot, const struct message *me
             const struct partition *partition = partition_at(cluster, message->entity);
             const struct cass_statement *statement = &model->statements[tag];
             if (!write->is_row || (write->held & message->limit) == 0 || write->held >> replica & 1 ||
-                statement->key != partition->key || statement->bucket != partition->bucket)
+                statement->key != partition->key || statement->bucket != partition->bucket ||
+                !answers_is_seen(&brought->seen, statement))
                 continue;
             write->held |= UINT32_C(1) << replica;
             stats->rows += statement->kind == CASS_WRITE_ROW;

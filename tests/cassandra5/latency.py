@@ -354,10 +354,23 @@ def hop_sums(sigma, ways, draw_count):
     return sorted(sum(factors[i:i + ways]) for i in range(0, len(factors), ways))
 
 
-def hops(sigma, is_ring, share, draw_count=20000):
-    """A percentile, in per mille, of the network time between a request and its answer, with lognormal hops
-    of median 1: to the coordinator and back, and in a ring to another node and back."""
-    return percentile(hop_sums(sigma, 4 if is_ring else 2, draw_count), share)
+def hops(sigma, ways, share, draw_count=20000):
+    """A percentile, in per mille, of the time of several lognormal hops of median 1."""
+    return percentile(hop_sums(sigma, ways, draw_count), share)
+
+
+def hop_of(middle_us, tail_us, ways):
+    """The lognormal hop of which `ways` hops together have this p50 and p99."""
+    low, high = 0.0, 4.0
+    for _ in range(20):
+        sigma = (low + high) / 2
+        if hops(sigma, ways, 990) / hops(sigma, ways, 500) < tail_us / middle_us:
+            low = sigma
+        else:
+            high = sigma
+    sigma = round(sigma, 2)
+    median_us = middle_us / hops(sigma, ways, 500)
+    return {"mean": f"{max(1, round(1000 * median_us * math.exp(sigma * sigma / 2)))}ns", "sigma": sigma}
 
 
 def latency_of(points, node, is_ring, factor=1.0):
@@ -373,16 +386,8 @@ def latency_of(points, node, is_ring, factor=1.0):
         return None
     middle = max(1.0, mean(point["p50_us"] for point in quick) - service_us)
     tail = max(middle, mean(point["p99_us"] for point in quick) - service_us)
-    low, high = 0.0, 4.0
-    for _ in range(20):
-        sigma = (low + high) / 2
-        if hops(sigma, is_ring, 990) / hops(sigma, is_ring, 500) < tail / middle:
-            low = sigma
-        else:
-            high = sigma
-    sigma = round(sigma, 2)
-    median_us = middle / hops(sigma, is_ring, 500)
-    return {"lognormal": {"mean": f"{round(1000 * median_us * math.exp(sigma * sigma / 2))}ns", "sigma": sigma}}
+    # A request goes to the coordinator and back, and in a ring to another node and back.
+    return {"lognormal": hop_of(middle, tail, 4 if is_ring else 2)}
 
 
 def as_json(measured):

@@ -127,7 +127,7 @@ def check_fit():
           f"ways without a tail are {ways}")
     quick[0]["p99_us"] = 4040.0
     ways = latency.latency_of(quick, node, False)
-    tail = latency.hops(ways["lognormal"]["sigma"], False, 990) / latency.hops(ways["lognormal"]["sigma"], False, 500)
+    tail = latency.hops(ways["lognormal"]["sigma"], 2, 990) / latency.hops(ways["lognormal"]["sigma"], 2, 500)
     check(abs(tail - 20) < 1, f"a tail of 20 medians is {tail}")
 
 

@@ -152,6 +152,8 @@ class Generator:
             f"SPAN 0 1 3 {self.draw.choice([2, 3])} 0{level}", f"SCAS 0 c0=1{level} IF c0=null",
             f"CNT 1{level.replace('LOCAL_SERIAL', 'ONE').replace('SERIAL', 'TWO')}",
             f"ROWS 0 1 0{level.replace('LOCAL_SERIAL', 'ONE').replace('SERIAL', 'TWO')}",
+            "UPD 0 c0=1 ttl=600000000", "NX 1 c0=1 ttl=600000000", "ROW 0 0 1 1 ttl=600000000",
+            "UPD 1 c0=1 ttl=300000000",
             "ADD 1 1 ts=-5", "ADD 1 1 ttl=5", "NX 0 c0=1 ts=-5", "CAS 0 c0=1 ts=-5 IF c0=1"])
 
     def sequence(self):

@@ -14,10 +14,14 @@ import signal
 import statistics
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
 import protocols
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cassandra5"))
+import latency
 
 SECOND = 10**9
 KEYS = 6
@@ -28,10 +32,9 @@ ROWS_ASTRAY = 20  # several bursts, so that zero is no coincidence
 
 
 def lognormal(p50, p99, trips):
-    """A single trip, in seconds, when `trips` trips together have these percentiles."""
-    sigma = math.log(max(p99 / p50, 1.001)) / 2.326
-    mean_us = max(0.001, p50 / trips * math.exp(sigma**2 / 2) * 1e6)
-    return f"{{lognormal: {{mean: {mean_us * 1000:.0f}ns, sigma: {sigma:.3f}}}}}"
+    """A single trip when `trips` trips together have these percentiles, in seconds."""
+    hop = latency.hop_of(p50 * 1e6, p99 * 1e6, trips)
+    return f"{{lognormal: {{mean: {hop['mean']}, sigma: {hop['sigma']}}}}}"
 
 
 class Run:

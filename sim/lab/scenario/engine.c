@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "lab/fields.h"
 #include "lab/scenario.h"
 #include "workload/workload.h"
@@ -46,6 +47,7 @@ enum fact {
     NO_TINY = 1 << 17,
     NAMED_TIMES = 1 << 18, /* `time` says how the trace's times are written */
     NO_TTL = 1 << 19,
+    LONG_TTL = 1 << 20, /* rows expire after 2038-01-19 */
 };
 
 /* What does not go together. The first rule that applies is the error. */
@@ -90,6 +92,9 @@ static const struct rule {
     /* The mock does not store in which second a row expires, so a row that is deleted too would be removed
      * twice. */
     {"deletes", TTL | AGENTS, "'%s' conflicts with 'row.ttl' with agents; remove one of the three"},
+    {"row.ttl", LONG_TTL | AGENTS,
+     "rows expire after 2038-01-19T03:14:06Z, and Cassandra's default configuration refuses to insert them; "
+     "shorten '%s'"},
     /* Buckets of different eras are not comparable. */
     {"table row.schema", CHANGES, "'%s' conflicts with 'then' of a strategy; remove one of them"},
     {"table.partition_key row.schema", ODD_TABLE | AGENTS,
@@ -120,6 +125,9 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
     bool places = scenario->strategy_count > 0, has_agents = lab_node_find(root, "agents") != NULL;
     bool has_trace = lab_node_find(root, "trace") != NULL;
     bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
+    bool is_long = scenario->row_ttl_ns > 0 &&
+                   (scenario->workload.start_ns + scenario->workload.duration_ns) / SIM_SECOND >
+                       CASS_EXPIRES_MAX_S - scenario->row_ttl_ns / SIM_SECOND;
     bool is_odd = scenario->design.is_given && !lab_design_is_plain(&scenario->design);
     return (has_agents ? AGENTS : NO_AGENTS) | (places ? 0 : NO_ROWS) |
            (scenario->observed_count > 0 ? OBSERVED : 0) |
@@ -129,7 +137,7 @@ static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_n
            (scenario->workload.is_late_trace ? ARRIVED : 0) |
            (wl_has_own_times(&scenario->workload) ? OWN_TIMES : 0) |
            (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : NO_TTL) |
-           (scenario->deletes.share > 0 ? DELETES : 0) | (is_odd ? ODD_TABLE : 0) |
+           (is_long ? LONG_TTL : 0) | (scenario->deletes.share > 0 ? DELETES : 0) | (is_odd ? ODD_TABLE : 0) |
            (lab_node_at(root, "cluster.datacenters") != NULL ? DATACENTERS : 0) |
            (is_stream ? STREAM_ENGINE : 0) | (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_ENGINE : 0) |
            (places && lab_node_find(root, "reads") == NULL ? NO_READS : 0) |

@@ -578,7 +578,7 @@ static void lint_tombstones(struct lint *lint)
 /* A node keeps the second in which a row expires in 31 bits, unless it is configured otherwise. */
 static void lint_expiry(struct lint *lint)
 {
-    const int64_t most_s = INT32_MAX - 1, start_s = lint->scenario->workload.start_ns / SIM_SECOND;
+    const int64_t most_s = CASS_EXPIRES_MAX_S, start_s = lint->scenario->workload.start_ns / SIM_SECOND;
     double first_s = (double)start_s + (double)lint->scenario->row_ttl_ns / 1e9;
     if (!lint->has_rates || lint->scenario->row_ttl_ns == 0 || first_s + lint->duration_s <= (double)most_s)
         return;

@@ -213,6 +213,9 @@ static void tell_retention(const struct lab_scenario *scenario, const struct lab
         text,
         "expired rows stay on disk, and reads pass over them, for gc_grace_seconds more (10 days unless "
         "set)\n");
+    if (scenario->row_ttl_ns / SIM_SECOND > CASS_EXPIRES_MAX_S - scenario->workload.start_ns / SIM_SECOND)
+        lab_writer_add(text, "rows expire after 2038-01-19: without storage_compatibility_mode: NONE their "
+                             "inserts are refused\n");
     if (scenario->workload.late_share > 0 && scenario->workload.late_mean_ns > window.span_ns) {
         lab_quantity_duration_text(scenario->workload.late_mean_ns, late, sizeof late);
         lab_writer_add(

@@ -29,11 +29,14 @@
 #include "kernel/queue.h"
 #include "kernel/sampler.h"
 
-#define CASS_COLUMNS              6
-#define CASS_NAMED_MAX            8 /* the most named columns that one statement writes or deletes */
-#define CASS_NAMED_COLUMNS_MAX    65536u
-#define CASS_IN_MAX               4   /* the most values of an IN condition */
-#define CASS_NO_TTL               -1  /* USING TTL 0 */
+#define CASS_COLUMNS           6
+#define CASS_NAMED_MAX         8 /* the most named columns that one statement writes or deletes */
+#define CASS_NAMED_COLUMNS_MAX 65536u
+#define CASS_IN_MAX            4  /* the most values of an IN condition */
+#define CASS_NO_TTL            -1 /* USING TTL 0 */
+/* With storage_compatibility_mode: CASSANDRA_4, the default of 5.0, nothing that expires later is stored:
+ * 2038-01-19T03:14:06Z. */
+#define CASS_EXPIRES_MAX_S        (INT64_C(2147483646))
 #define CASS_CLUSTER_REPLICAS_MAX 32u /* replicas in all datacenters together */
 #define CASS_CLUSTER_NODES_MAX    1024u
 #define CASS_CLUSTER_PAIRS_MAX    ((size_t)1 << 24) /* nodes x (nodes + clients) */
