@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records the sizes of rows in the sstables of a running Cassandra.
 
-Fills seven tables of different designs, each flushed and compacted to one sstable. For each table it writes
+Fills nine tables of different designs, each flushed and compacted to one sstable. For each table it writes
 the rows that sstabledump prints and the bytes of each partition that sstablepartitions prints to
 FOLDER/NAME-FORMAT.txt, in the format that the README describes. Usage: bytes.py FOLDER nb|da [--host ADDRESS]
-[--port N] [--seed N] [--partitions N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as for node/tool.sh. Needs
+[--port N] [--seed N] [--partitions N] [--tables NAME,...]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as for
+node/tool.sh. Needs
 the package cassandra-driver.
 """
 import argparse
@@ -16,6 +17,7 @@ import os
 import pathlib
 import random
 import subprocess
+import time
 import uuid
 
 from cassandra.cluster import Cluster
@@ -23,6 +25,7 @@ from cassandra.cluster import Cluster
 HERE = pathlib.Path(__file__).resolve().parent
 KEYS = "key text, bucket bigint"
 SMALL = ["int", "boolean", "tinyint", "smallint", "float", "double", "bigint", "text", "blob", "uuid"]
+FEW = "a int, b text, c bigint, d boolean, e double, f int"
 TABLES = {  # name: columns, primary key, options
     "text": (f"{KEYS}, at timestamp, id timeuuid, data text", "(key, bucket), at, id",
              "CLUSTERING ORDER BY (at DESC, id DESC)"),
@@ -33,6 +36,8 @@ TABLES = {  # name: columns, primary key, options
     "static": (f"{KEYS}, at timestamp, name text, owner text static, quota int static, data text",
                "(key, bucket), at, name", None),
     "counters": (f"{KEYS}, name text, a counter, b counter", "(key, bucket), name", None),
+    "nulls": (f"{KEYS}, id timeuuid, {FEW}", "(key, bucket), id", None),
+    "updates": (f"{KEYS}, id timeuuid, {FEW}", "(key, bucket), id", None),
     "gone": (f"{KEYS}, at timestamp, id bigint, a text, b int", "(key, bucket), at, id", None),
 }
 FIXED = {"bigint": 8, "timestamp": 8, "int": 4, "uuid": 16, "timeuuid": 16, "boolean": 1, "tinyint": 1, "smallint": 2,
@@ -100,6 +105,20 @@ class Filler:
             if self.draw.random() < 0.8:
                 values[f"c{i:02}"] = self.value(SMALL[i % 10])
         self.insert(values, at)
+
+    def row_few(self, key, number, at, present=0.7):
+        place = {"key": key, "bucket": number, "id": self.timeuuid(at)}
+        values = {"a": 7, "b": "x" * 12, "c": at, "d": True, "e": 0.5, "f": 8}
+        return place, {name: value if self.draw.random() < present else None for name, value in values.items()}
+
+    def row_nulls(self, key, number, at):
+        place, values = self.row_few(key, number, at)
+        self.insert({**place, **values}, time.time_ns() // 1000)  # a null's deletion has the node's time
+
+    def row_updates(self, key, number, at):
+        place, values = self.row_few(key, number, at, 1)
+        self.run(f"UPDATE {self.name} USING TIMESTAMP {at} SET " + ", ".join(f"{name} = ?" for name in values) +
+                 " WHERE key = ? AND bucket = ? AND id = ?", [*values.values(), *place.values()])
 
     def row_static(self, key, number, at):
         if number % 3 == 0:
@@ -228,13 +247,13 @@ def partition_lines(name, file, sizes):
             yield from item_lines(item, kinds, clustering)
 
 
-def record(fmt, folder):
+def record(fmt, folder, names):
     """Records all tables together: each of Cassandra's tools starts a JVM, so one call handles all tables if
     possible."""
     tool("nodetool", "flush", "bytes")
     tool("nodetool", "compact", "bytes")
     home = pathlib.Path(os.environ["CASSANDRA_HOME_DIR"]) / "node1" / "data" / "bytes"
-    newest = {name: max(home.glob(f"{name}-*"), key=os.path.getmtime) for name in TABLES}
+    newest = {name: max(home.glob(f"{name}-*"), key=os.path.getmtime) for name in names}
     files = {}
     for name, path in newest.items():
         found = glob.glob(f"{path}/{fmt}-*-Data.db")
@@ -264,18 +283,21 @@ def main():
     parser.add_argument("--port", type=int, default=9042)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--partitions", type=int, default=25)
+    parser.add_argument("--tables", default=",".join(TABLES))
     args = parser.parse_args()
-    session = Cluster([args.host], port=args.port).connect()
+    session = Cluster([args.host], port=args.port, connect_timeout=120, control_connection_timeout=120).connect()
+    session.default_timeout = 120
     session.execute("CREATE KEYSPACE IF NOT EXISTS bytes WITH replication = {'class': 'SimpleStrategy', "
                     "'replication_factor': 1}")
     session.set_keyspace("bytes")
-    for name, (columns, primary, order) in TABLES.items():
+    names = args.tables.split(",")
+    for name, (columns, primary, order) in ((name, TABLES[name]) for name in names):
         session.execute(f"DROP TABLE IF EXISTS {name}")
         options = f"{order} AND " if order else ""
         session.execute(f"CREATE TABLE {name} ({columns}, PRIMARY KEY ({primary})) "
                         f"WITH {options}gc_grace_seconds = 864000")
         Filler(session, name, args.seed, args.partitions).fill()
-    record(args.format, args.folder)
+    record(args.format, args.folder, names)
 
 
 main()

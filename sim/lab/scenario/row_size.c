@@ -27,6 +27,7 @@ static void add_columns(struct lab_row_cost *out, const struct lab_scenario *sce
         out->is_estimated =
             out->is_estimated || out->is_counter || column->missing > 0 || column->spread.a > 0;
         out->deletions += column->weight.is_complex ? 1 - column->missing : 0;
+        out->dated++;
         if (column->spread.a > 0) {
             out->element = column->weight.element;
             out->element_cells = column->weight.element_cells;
@@ -43,6 +44,10 @@ static void add_columns(struct lab_row_cost *out, const struct lab_scenario *sce
         out->shares = (uint32_t)scenario->workload.row_cells;
     if (!scenario->has_row_columns && out->shares == 0)
         out->shares = 1;
+    if (!scenario->row_is_updated && !out->is_counter)
+        out->dated = 1;
+    else if (out->dated < out->shares)
+        out->dated = out->shares;
 }
 
 /* Lists the columns of a kind in the order of an sstable, by name; returns their number. */
@@ -115,7 +120,14 @@ static void add_estimate(struct lab_row_cost *out, const struct lab_design *desi
     struct moments moments = {0};
     for (size_t i = 0; i < count; i++)
         add_cell(&moments, columns[i]);
-    add_bits(&moments, columns, count);
+    if (out->has_nulls) { /* every row has all columns, and a null has flags and times */
+        for (size_t i = 0; i < count; i++)
+            out->nulls += columns[i]->missing;
+        moments.beside += out->nulls;
+        moments.beside_payload -= moments.cells_payload;
+    } else {
+        add_bits(&moments, columns, count);
+    }
     bool tells = out->shares == 0 && moments.variance > 0;
     out->payload_mean = moments.payload;
     out->beside = moments.beside;
@@ -158,7 +170,8 @@ void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost 
 {
     const struct lab_design *design = &scenario->design;
     *out = (struct lab_row_cost){.is_payload = scenario->row_format == LAB_ROW_PAYLOAD,
-                                 .ttl_ns = scenario->row_ttl_ns};
+                                 .ttl_ns = scenario->row_ttl_ns,
+                                 .has_nulls = scenario->row_has_nulls};
     const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);
     bool has_length = key != NULL && key->weight.value == 0;
     out->partitions_by_key = has_length && lab_design_partitions_by(design, LAB_FEED_KEY);
@@ -175,8 +188,9 @@ void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost 
     out->partition += static_row_bytes(design);
 }
 
-#define VINTS 9 /* possible sizes of a vint in bytes */
-#define US    INT64_C(1000)
+#define NULL_BITS 8 /* see struct lab_row_stamps */
+#define VINTS     9 /* possible sizes of a vint in bytes */
+#define US        INT64_C(1000)
 
 static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
 {
@@ -188,25 +202,27 @@ static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
 }
 
 /* Merges the sequences of times at which a vint grows: that of the timestamp in microseconds, that of the
- * seconds of a deletion before a complex column and, with a time to live, that of the expiry in seconds; the
- * last two are counted from the smaller one. */
+ * seconds of a deletion, which complex columns and nulls have, and, with a time to live, that of the expiry
+ * in seconds; the last two are counted from the smaller one. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns)
 {
     int64_t start_us_ns = start_ns - ((start_ns % US) + US) % US;
     int64_t start_s_ns = start_ns - ((start_ns % SIM_SECOND) + SIM_SECOND) % SIM_SECOND;
     const bool expires = cost->ttl_ns > 0; /* then all have one time to live, in 1 byte */
-    const uint64_t apart = cost->deletions > 0 ? (uint64_t)(cost->ttl_ns / SIM_SECOND) : 0;
+    const bool deletes = cost->deletions > 0 || cost->has_nulls;
+    const uint64_t apart = deletes ? (uint64_t)(cost->ttl_ns / SIM_SECOND) : 0;
     uint32_t of_time = 1, of_deletion = 1, of_expiry = cass_vint_size(apart);
     *out = (struct lab_row_stamps){0};
     for (;;) {
         int64_t until = later_or_end(start_us_ns, UINT64_C(1) << 7 * of_time, US), time_until = until;
         int64_t deletion_until = later_or_end(start_s_ns, UINT64_C(1) << 7 * of_deletion, SIM_SECOND);
         int64_t expiry_until = later_or_end(start_s_ns, (UINT64_C(1) << 7 * of_expiry) - apart, SIM_SECOND);
-        until = cost->deletions > 0 && deletion_until < until ? deletion_until : until;
+        until = deletes && deletion_until < until ? deletion_until : until;
         until = expires && expiry_until < until ? expiry_until : until;
         out->until_ns[out->count] = until;
         out->bytes[out->count] = of_time + (expires ? of_expiry + 1 : 0) +
                                  (uint32_t)(cost->deletions * (of_time + of_deletion) + 0.5);
+        out->bytes[out->count] |= cost->has_nulls ? of_deletion << NULL_BITS : 0;
         out->count++;
         if (until == INT64_MAX || out->count == LAB_ROW_STAMPS_MAX)
             break;
@@ -234,10 +250,11 @@ static uint64_t with_sizes(const struct lab_row_cost *cost, uint64_t body)
 
 uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
+    const uint32_t each = stamp & ((UINT32_C(1) << NULL_BITS) - 1);
     if (cost->element > 0) {
         uint64_t elements = payload < cost->element ? 1 : (payload + cost->element / 2) / cost->element;
-        return with_sizes(cost, stamp + cost->own_cells + cass_vint_size(elements) +
-                                    elements * cost->element_cells);
+        return with_sizes(cost,
+                          each + cost->own_cells + cass_vint_size(elements) + elements * cost->element_cells);
     }
     const double most = 0x1p62; /* more than any row */
     double value = (double)payload < most ? (double)payload : most, apart = value - cost->payload_mean;
@@ -248,7 +265,9 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
         value = cost->payload_mean + rest;
         beside += cost->shares_present * (1 + (each < 1 ? 0 : (double)cass_vint_size((uint64_t)each)));
     }
-    double stamps = cost->is_counter ? cells * stamp : stamp;
+    double nulls = cost->has_nulls ? on_line(cost->nulls, 1, cost->cells - cells, 0, cost->cells_most) : 0;
+    double stamps = cost->is_counter || cost->dated > 1 ? (cells + nulls) * each : each;
+    stamps += nulls * (stamp >> NULL_BITS);
     return with_sizes(cost, (uint64_t)(value + beside + stamps + 0.5));
 }
 

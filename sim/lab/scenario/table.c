@@ -604,5 +604,21 @@ bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root)
     if (scenario->has_row_columns && !settle_bytes(reader, columns != NULL ? columns : row))
         return false;
     lab_row_cost_make(scenario, &scenario->row_cost);
-    return true;
+    if (scenario->row_is_updated && scenario->row_cost.deletions > 0)
+        return lab_fail_at(
+            &reader->tree, &lab_node_find(row, "writes")->place,
+            "the sizes of collections are known for rows written by INSERT; freeze them, or remove "
+            "'writes'");
+    const struct lab_node *absent = row == NULL ? NULL : row->first;
+    while (absent != NULL && strcmp(absent->name, "absent") != 0)
+        absent = absent->next;
+    if (absent != NULL && absent->is_null)
+        return lab_fail_at(
+            &reader->tree, &absent->place,
+            "a null means that the field is not given; write 'absent: tombstone', which is what "
+            "a null that is written becomes");
+    return absent == NULL || (scenario->row_cost.is_estimated && !scenario->row_cost.is_counter) ||
+           lab_fail_at(&reader->tree, &absent->place,
+                       "'absent' is about columns that some rows lack, and there are none; give columns "
+                       "'present' below 100%%, or remove it");
 }

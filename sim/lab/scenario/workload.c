@@ -190,6 +190,9 @@ const struct lab_table lab_arrivals_table = {LAB_FIELDS(
 static const struct lab_choice row_formats[] = {
     {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
 
+static const struct lab_choice row_writes[] = {{"insert", 0}, {"update", 1}, {NULL, 0}};
+static const struct lab_choice row_absent[] = {{"unset", 0}, {"tombstone", 1}, {NULL, 0}};
+
 static const struct lab_table lognormal_table = {
     LAB_FIELDS({"mean", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
                {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10)})};
@@ -240,6 +243,8 @@ const struct lab_table lab_row_table = {
                {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
                {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
                 LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
+               {"writes", lab_read_choice, LAB_IN(row_is_updated), .detail = row_writes},
+               {"absent", lab_read_choice, LAB_IN(row_has_nulls), .detail = row_absent},
                {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
                 .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
                 LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")}),

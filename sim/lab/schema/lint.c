@@ -575,6 +575,19 @@ static void lint_tombstones(struct lint *lint)
          shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
+/* A null that a driver binds is a tombstone, which an unset value is not. */
+static void lint_nulls(struct lint *lint)
+{
+    char shown[SHOWN_SIZE];
+    if (!lint->scenario->row_cost.has_nulls)
+        return;
+    show(lint->scenario->row_cost.nulls, "", shown);
+    warn(lint, LAB_RISK_TOMBSTONES, true, first_column(lint),
+         "leave values unset instead of binding null, and remove 'row.absent'",
+         "each row writes %s tombstones on average, for the columns that it lacks, and reads scan them",
+         shown);
+}
+
 /* A node keeps the second in which a row expires in 31 bits, unless it is configured otherwise. */
 static void lint_expiry(struct lint *lint)
 {
@@ -627,6 +640,7 @@ bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
         lint_wall(&lint);
         lint_overwritten(&lint);
         lint_tombstones(&lint);
+        lint_nulls(&lint);
         lint_expiry(&lint);
         lint_windows(&lint);
         if (lint.out_of_memory) {

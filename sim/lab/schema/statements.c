@@ -521,24 +521,46 @@ static void keep(struct maker *maker, struct lab_writer *text, const char *when,
         .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->text};
 }
 
-/* Adds to each counter, since rows cannot be inserted into a table of counters. */
-static void make_addition(struct maker *maker)
+static void add_ttl(const struct lab_scenario *scenario, struct lab_writer *text)
+{
+    if (scenario->row_ttl_ns > 0)
+        lab_writer_add(text, " USING TTL %" PRId64, (scenario->row_ttl_ns - 1) / SIM_SECOND + 1);
+}
+
+static const char *when_of_write(const struct maker *maker)
+{
+    bool may_lack = maker->scenario->row_cost.is_estimated && !maker->scenario->row_has_nulls;
+    return maker->takes_bits
+               ? "each row; a retry goes to the bucket of the first try; the row's random bits are "
+                 "bk_id_bits(BK_ID_TIMEUUID) of its id, as the low bits of a timeuuid never change in a "
+                 "process"
+           : may_lack
+               ? "each row; leave what it lacks unset, as a null is a tombstone; a retry goes to the bucket "
+                 "of the first try"
+               : "each row; a retry goes to the bucket of the first try";
+}
+
+/* Writes a row by UPDATE: counters, into whose tables rows cannot be inserted, and row.writes. */
+static void make_update(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
     const char *before = " SET ";
+    bool is_counter = maker->scenario->row_cost.is_counter;
     add_name(&text, "UPDATE ", design->name, "");
+    add_ttl(maker->scenario, &text);
     for (size_t i = 0; i < design->column_count; i++) {
-        if (design->columns[i].type != CASS_COUNTER)
+        if (lab_design_is_in_key(design, i))
             continue;
         add_name(&text, before, design->columns[i].name, "");
-        add_name(&text, " = ", design->columns[i].name, "");
-        lab_writer_add(&text, " + ?");
+        if (is_counter)
+            add_name(&text, " = ", design->columns[i].name, "");
+        lab_writer_add(&text, is_counter ? " + ?" : " = ?");
         before = ", ";
     }
     add_partition_equals(design, &text);
     add_clustering_equals(design, &text);
-    keep(maker, &text, "each row; adding again counts twice",
+    keep(maker, &text, is_counter ? "each row; adding again counts twice" : when_of_write(maker),
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
@@ -551,15 +573,8 @@ static void make_insert(struct maker *maker)
     for (size_t i = 0; i < design->column_count; i++)
         lab_writer_add(&text, "%s", i == 0 ? ") VALUES (?" : ", ?");
     lab_writer_add(&text, ")");
-    if (maker->scenario->row_ttl_ns > 0)
-        lab_writer_add(&text, " USING TTL %" PRId64, (maker->scenario->row_ttl_ns - 1) / SIM_SECOND + 1);
-
-    keep(maker, &text,
-         maker->takes_bits
-             ? "each row; a retry goes to the bucket of the first try; the row's random bits are "
-               "bk_id_bits(BK_ID_TIMEUUID) of its id, as the low bits of a timeuuid never change in a process"
-             : "each row; a retry goes to the bucket of the first try",
-         cass_consistency_name(maker->scenario->consistency.write), NULL);
+    add_ttl(maker->scenario, &text);
+    keep(maker, &text, when_of_write(maker), cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
 /* Adds the conditions on the row's time: from a time on, and before another. */
@@ -630,8 +645,8 @@ static void make_delete(struct maker *maker)
 
 static void make_rows(struct maker *maker)
 {
-    if (maker->scenario->row_cost.is_counter)
-        make_addition(maker);
+    if (maker->scenario->row_cost.is_counter || maker->scenario->row_is_updated)
+        make_update(maker);
     else
         make_insert(maker);
     const struct lab_reads *reads = &maker->scenario->reads;

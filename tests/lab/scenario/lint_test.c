@@ -125,6 +125,11 @@ static const struct pair pairs[] = {
      "row: {bytes: 200, format: payload, ttl: 1d}\nstrategies: [unbucketed: {}]\n",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
      "row: {bytes: 200, format: payload, ttl: 1d}\n" TIME("1d")},
+    {LAB_RISK_TOMBSTONES, true, false, "bucket", "tombstones on average", "leave values unset",
+     "duration: 1d\nkeys: {count: 50}\narrivals: {rate: 1/s}\n"
+     "row: {absent: tombstone, columns: {a: int, b: {type: int, present: 50%}}}\n" TIME("1h"),
+     "duration: 1d\nkeys: {count: 50}\narrivals: {rate: 1/s}\n"
+     "row: {columns: {a: int, b: {type: int, present: 50%}}}\n" TIME("1h")},
     {LAB_RISK_EXPIRY, true, true, "bucket", "the run's last rows expire after 2038-01-19T03:14:06Z",
      "shorten 'row.ttl'",
      "start: 2026-01-19T03:14:06Z\nduration: 1s\nkeys: {count: 1}\narrivals: {rate: 20/s}\nrow: {ttl: "

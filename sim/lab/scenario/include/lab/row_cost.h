@@ -48,10 +48,13 @@ struct lab_row_cost {
     bool is_estimated, is_counter;
     double shares_present; /* mean number of the `shares` columns that a row has */
     double payload_mean, beside, beside_slope, cells, cells_slope, cells_most;
+    uint32_t dated; /* number of write times in a row: 1, or one per cell, without a row marker */
+    bool has_nulls; /* a column that a row lacks is a tombstone; `nulls` is their mean number */
+    double nulls;
 };
 
 /* How many bytes a row's times take, as a step function of its write time: bytes[i] for write times before
- * until_ns[i]. */
+ * until_ns[i]. In a table with nulls, the bits from 8 on are the bytes of the deletion time of a null. */
 #define LAB_ROW_STAMPS_MAX 16u
 struct lab_row_stamps {
     uint32_t count;
@@ -99,7 +102,7 @@ static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t p
                                   : cost->shares + rest + longer * cass_vint_size(each + 1) +
                                         (each == 0 ? 0 : (cost->shares - longer) * cass_vint_size(each));
     }
-    uint64_t body = stamp + cost->own_cells + cells;
+    uint64_t body = (uint64_t)cost->dated * stamp + cost->own_cells + cells;
     uint32_t before = cass_vint_size(cost->head + body + 2);
     return cost->head + cass_vint_size(body + before) + before + body;
 }

@@ -398,6 +398,7 @@ struct lab_scenario {
     int row_bytes_line, row_bytes_column;
     bool has_row_cells, has_row_columns; /* `row.cells`, `row.columns` were given */
     int row_format;                      /* enum lab_row_format */
+    int row_is_updated, row_has_nulls;   /* 1: written by UPDATE; what a row lacks is null */
     double row_compression;              /* bytes on disk per byte of the table; 0: not given */
     struct lab_row_cost row_cost;        /* the sizes of rows and partitions */
     int64_t row_ttl_ns;                  /* 0: rows do not expire */
