@@ -250,11 +250,11 @@ static uint64_t with_sizes(const struct lab_row_cost *cost, uint64_t body)
 
 uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
-    const uint32_t each = stamp & ((UINT32_C(1) << NULL_BITS) - 1);
+    const uint32_t dated = stamp & ((UINT32_C(1) << NULL_BITS) - 1);
     if (cost->element > 0) {
         uint64_t elements = payload < cost->element ? 1 : (payload + cost->element / 2) / cost->element;
-        return with_sizes(cost,
-                          each + cost->own_cells + cass_vint_size(elements) + elements * cost->element_cells);
+        return with_sizes(cost, dated + cost->own_cells + cass_vint_size(elements) +
+                                    elements * cost->element_cells);
     }
     const double most = 0x1p62; /* more than any row */
     double value = (double)payload < most ? (double)payload : most, apart = value - cost->payload_mean;
@@ -266,7 +266,7 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
         beside += cost->shares_present * (1 + (each < 1 ? 0 : (double)cass_vint_size((uint64_t)each)));
     }
     double nulls = cost->has_nulls ? on_line(cost->nulls, 1, cost->cells - cells, 0, cost->cells_most) : 0;
-    double stamps = cost->is_counter || cost->dated > 1 ? (cells + nulls) * each : each;
+    double stamps = cost->is_counter || cost->dated > 1 ? (cells + nulls) * dated : dated;
     stamps += nulls * (stamp >> NULL_BITS);
     return with_sizes(cost, (uint64_t)(value + beside + stamps + 0.5));
 }
