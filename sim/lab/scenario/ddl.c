@@ -343,32 +343,30 @@ static bool find_table(struct ddl *in, struct lab_writer *users, struct lab_writ
     struct ddl chosen = *in;
     struct lab_writer others = {0};
     size_t count = 0;
-    bool is_found = false;
+    bool is_found = false, is_read = true;
     const char *wanted = in->table != NULL ? in->table : in->reader->scenario->name;
-    for (; !is_end(in); next(in)) {
+    for (; is_read && !is_end(in); next(in)) {
         const struct ddl begin = *in;
         if (!take(in, "CREATE"))
             continue;
         if (take(in, "TYPE")) {
-            if (!take_user_type(in, users))
-                return false;
+            is_read = take_user_type(in, users);
             lab_writer_add(types, "%s%.*s", types->size == 0 ? "" : ";\n", (int)(in->to - begin.from),
                            begin.from);
         } else if (take(in, "TABLE") || take(in, "COLUMNFAMILY")) {
             char name[LAB_COLUMN_NAME_MAX + 1];
-            if (!take_full_name(in, name, sizeof name))
-                return false;
-            const bool is_wanted = wanted != NULL && strcmp(name, wanted) == 0;
-            lab_writer_add(&others, "%s%s", count++ == 0 ? "" : ", ", name);
+            is_read = take_full_name(in, name, sizeof name);
+            const bool is_wanted = is_read && wanted != NULL && strcmp(name, wanted) == 0;
+            lab_writer_add(&others, "%s%s", count++ == 0 ? "" : ", ", is_read ? name : "");
             chosen = is_wanted || count == 1 ? begin : chosen;
             is_found = is_found || is_wanted;
         }
     }
     *in = chosen;
-    bool is_fine = is_found || (in->table == NULL && count == 1);
-    if (!is_fine && count == 0)
+    bool is_fine = is_read && (is_found || (in->table == NULL && count == 1));
+    if (is_read && count == 0)
         fail(in, "no CREATE TABLE in it; give the output of DESCRIBE TABLE");
-    else if (!is_fine)
+    else if (is_read && !is_fine)
         fail(in, "%zu tables, %.400s; name the one that you want, as in schema: {file: %s, table: TABLE}",
              count, others.text, in->path);
     free(others.text);
