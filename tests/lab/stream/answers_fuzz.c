@@ -791,7 +791,7 @@ static bool check_twin(struct fuzz *fuzz, bool may_tune)
     bool is_fine = twin_verdicts(&answer) && twin_judgments(&answer) && twin_choice(&answer) &&
                    twin_rule(&answer) && twin_horizons(&answer) && twin_expected(&answer) &&
                    twin_shares(&answer) && twin_spikes(&answer) && twin_rates(&answer) &&
-                   twin_eras(&answer) && twin_values(&answer);
+                   twin_windows(&answer) && twin_eras(&answer) && twin_values(&answer);
     is_fine = is_fine && (fuzz->scenario->design.is_given || fuzz->scenario->deletes.share > 0 ||
                           (check_import(&answer, fuzz, input) && check_percentiles(&answer, fuzz, input)));
     if (is_fine && fuzz->result->rows > 0 && fuzz->result->rows < 4000)

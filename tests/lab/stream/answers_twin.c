@@ -866,6 +866,52 @@ bool twin_rates(const struct answer *answer)
                         told->least, told->most, limit, sum);
 }
 
+/* When windows of a level stream first exceed a limit, after a run in which none did: each window is one more
+ * trial. The first and the last of the run, which are shorter, tell nothing of those to come. Where half of
+ * all runs would have had one, those after the run count from its end. */
+bool twin_windows(const struct answer *answer)
+{
+    struct sim_random *random = answer->random;
+    struct lab_scenario scenario = *answer->scenario;
+    struct wl_workload *workload = &scenario.workload;
+    struct lab_settings settings = {.change_count = 0};
+    const uint64_t keys = 1 + sim_random_below(random, 4), windows = 3 + sim_random_below(random, 4);
+    const double mean = 10 + (double)sim_random_below(random, 40);
+    double chances[2] = {0, 0}; /* of a whole window, and of the first or the last of the run */
+    if (scenario.design.is_given || scenario.engine == LAB_ENGINE_CLUSTER ||
+        bk_strategy_time(SIM_HOUR, 0, &settings.strategy) != BK_OK)
+        return true;
+    *workload = (struct wl_workload){.start_ns = SIM_HOUR / 20,
+                                     .duration_ns = (int64_t)windows * SIM_HOUR - SIM_HOUR / 10,
+                                     .key_count = keys,
+                                     .rate_per_s = mean * (double)keys / 3600,
+                                     .row_bytes = {.kind = SIM_SIZE_CONSTANT, .a = 100}};
+    sim_zipf_init(&workload->popularity, 0, keys);
+    scenario.trace_path = NULL;
+    scenario.row_ttl_ns = 0;
+    scenario.deletes.share = 0;
+    scenario.limits = (struct lab_limits){
+        .partition_rows = (uint64_t)(mean + (0.5 + (double)sim_random_below(random, 5)) * sqrt(mean)),
+        .confidence = 0.95};
+    for (int i = 0; i < 2; i++) {
+        const double rows = i == 0 ? mean : 0.95 * mean;
+        for (double n = (double)scenario.limits.partition_rows + 1; n < mean + 40 * sqrt(mean) + 40; n++)
+            chances[i] += (double)keys * exp(n * log(rows) - rows - lgamma(n + 1));
+    }
+    const double in_run = (double)(windows - 2) * chances[0] + 2 * chances[1];
+    const double days = (double)workload->duration_ns / (double)SIM_DAY;
+    const struct tune_outlook outlook = {.scenario = &scenario,
+                                         .days = days,
+                                         .rows = mean * (double)(keys * windows),
+                                         .busiest_rows = 1,
+                                         .busiest_bytes = 100};
+    const double told = tune_first_over_days(&outlook, &settings, (double)NAN, 1, 100),
+                 wanted = days + (log(2) - (in_run < log(2) ? in_run : 0)) / chances[0] / 24;
+    return fabs(told - wanted) <= 1.5 / 24 + 0.01 * wanted ||
+           twin_differs(answer, "windows exceed %.0f rows after %.6g days, and %.6g by the twin",
+                        (double)scenario.limits.partition_rows, told, wanted);
+}
+
 /* A spike of a number of keys strikes exactly this number, and each key is as likely as any other. */
 bool twin_spikes(const struct answer *answer)
 {

@@ -80,6 +80,7 @@ bool twin_expected(const struct answer *answer);
 bool twin_shares(const struct answer *answer);
 bool twin_spikes(const struct answer *answer);
 bool twin_rates(const struct answer *answer);
+bool twin_windows(const struct answer *answer);
 bool twin_eras(const struct answer *answer);
 bool twin_values(const struct answer *answer);
 
