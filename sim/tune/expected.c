@@ -260,7 +260,7 @@ static double bytes_above(const struct model *model, const struct number *number
     const struct sizes *sizes = &model->sizes;
     double best = 1;
     bool is_bound = true;
-    for (int part = 1; part <= 64 && is_bound; part *= 2) {
+    for (int part = 1; part <= 1024 && is_bound; part *= 2) {
         size_t last = 0;
         double at[4], large = 0;
         while (last + 1 < sizes->count && sizes->bytes[last + 1] <= model->room / part)
