@@ -195,6 +195,14 @@ static char *answer(struct replay *replay, const struct replay_operation *operat
     if (operation->is_invalid)
         return copy_of("invalid");
     place(replay, operation, &statement);
+    if (operation->in_names && operation->named_count == 0 && statement.kind != CASS_READ_NAMED) {
+        /* Columns are static once the partition is known to have rows, which this read tells the mock. */
+        const struct cass_statement rows = {
+            .kind = CASS_READ_NAMED, .consistency = CASS_ONE, .key = statement.key};
+        cass_request(replay->cluster, 0, replay->coordinator, 0, &rows);
+        if (run_until(replay, sim_queue_now(&replay->queue) + SIM_MINUTE, &slot))
+            cass_reply_discard(replay->cluster, slot);
+    }
     uint32_t done = 0;
     char *names = NULL;
     do {

@@ -35,7 +35,7 @@ for folder in folders:
     if not folder.is_dir():
         print(f"skipped: {folder} is not there, so its recordings are not replayed")
         continue
-    files = sorted(file for file in folder.glob("*.txt") if not file.name.startswith("linear-"))
+    files = sorted(file for file in folder.glob("*v[12]*.txt") if not file.name.startswith("linear-"))
     if not files:
         fail(f"{folder} has no recordings")
     for file in files:
@@ -64,6 +64,8 @@ GOOD = {
     "no static columns": "0 NW 0 n1=5@-1 => ok\n1 SIFEX 0 c0=1 => refused row\n2 SNX 0 c0=1 => applied\n"
                          "3 SNX 0 c0=2 => refused row c0=1\n4 SIFEX 0 c0=3 => applied\n"
                          "5 SGET 0 cl=SERIAL => row c0=3\n",
+    "no marker of static columns": "0 SNX 0 c0=1 => applied\n1 SDEL 0 c0 => ok\n2 SGET 0 => none\n"
+                                   "3 SNX 0 c0=2 => applied\n",
     "deleted range": "0 ROW 0 0 1 1 => ok\n1 ROW 0 0 4 1 => ok\n2 ROW 0 0 5 1 => ok\n3 DRANGE 0 0 1 5 => ok\n"
                      "4 ROWS 0 0 0 => rows=1\n5 ROW 0 0 4 2 => ok\n6 COUNT 0 0 => count=2 last=5:1\n",
     "deleted partition": "0 ROW 0 0 1 1 => ok\n1 DPART 0 0 => ok\n2 ROWS 0 0 0 => rows=0\n3 ROW 0 0 2 1 ts=1 => ok\n"
