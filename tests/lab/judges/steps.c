@@ -859,7 +859,12 @@ static uint32_t most_requests(const struct lab_cluster_run *run)
 {
     if (!lab_keeps_state(run))
         return run->config.source == BK_SOURCE_COUNTER ? 3 : 1;
-    return run->config.source == BK_SOURCE_MEMORY ? UINT32_MAX : MOST_REQUESTS; /* it counts each bucket */
+    /* It counts each bucket. A state that went back is rolled once more for each bucket left since then. */
+    if (run->config.source == BK_SOURCE_MEMORY ||
+        (run->oracles.verdict.conditions & lab_may_go_back(run)) != 0)
+        return UINT32_MAX;
+    /* With lines, a state is written and read again before its row is counted. */
+    return MOST_REQUESTS + (run->config.strategy.max_age_ns != 0 ? 2 : 0);
 }
 
 /* With numbers from a counter column, its separate number of retries applies, too. */
