@@ -13,6 +13,8 @@
 #include "lab/team.h"
 #include "tune/expected.h"
 
+/* A trace is read again by each round, which costs more than a few more settings of each kind. */
+#define TOGETHER 3
 /* A run has at most this many windows, if another kind is better. */
 #define WINDOWS_MOST 1e8
 
@@ -571,12 +573,19 @@ static size_t first_asked(const struct tune_contest *contest, unsigned group)
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
+    const size_t most = contest->scenario->trace_path != NULL ? TOGETHER : 1;
     for (;;) {
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
-            const size_t first = first_asked(contest, group);
-            if (first != SIZE_MAX && contest->entrants[first].seeds == 0 &&
-                (group == TUNE_GROUPS || !has_many_windows(contest, &contest->entrants[first])))
-                list(search, first);
+            size_t first = first_asked(contest, group);
+            if (first == SIZE_MAX || contest->entrants[first].seeds > 0 ||
+                (group < TUNE_GROUPS && has_many_windows(contest, &contest->entrants[first])))
+                continue;
+            for (size_t i = 0; i < most && first != SIZE_MAX; i++) { /* the next ones of the same ranking */
+                if (contest->entrants[first].seeds == 0)
+                    list(search, first);
+                contest->scratch[first].is_eligible = false;
+                first = lab_choose_from(contest->scratch, contest->count, contest->terms.tolerance);
+            }
         }
         if (search->count == 0)
             return true;
