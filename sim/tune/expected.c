@@ -1190,6 +1190,12 @@ double tune_rounded(double value)
     return strtod(text, NULL);
 }
 
+static double figure(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
 /* Adds the metrics expected.* to each strategy of a run. */
 static bool add_expected(const struct lab_scenario *scenario, struct lab_result *result,
                          struct sim_error *error)
@@ -1204,16 +1210,16 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
             fmax(1, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns)) / (double)SIM_SECOND};
     for (size_t i = 0; i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
-        const struct lab_metric *total = lab_metrics_find(&strategy->metrics, "partitions.total");
-        const struct lab_metric *busiest = lab_metrics_find(&strategy->metrics, "keys.rows.max");
+        const double total = figure(strategy, "partitions.total"),
+                     busiest = figure(strategy, "keys.rows.max");
         struct lab_facts facts;
-        prospect.busiest = busiest == NULL ? 0 : busiest->value;
+        prospect.busiest = isnan(busiest) ? 0 : busiest;
         if (!tune_rates_add(&prospect, strategy))
             return sim_fail_memory(error);
-        if (!lab_limits_sizes(limits) || total == NULL)
+        if (!lab_limits_sizes(limits) || isnan(total))
             continue;
         tune_expected_of(&prospect, &strategy->settings, &facts);
-        tune_expected_share(&facts, total->value);
+        tune_expected_share(&facts, total);
         const bool is_known = facts.has_distribution && isfinite(facts.expected_most);
         const struct {
             bool is_there;
@@ -1453,12 +1459,6 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
     /* No partition has more rows than its key so far. */
     const double first = ending_days(outlook, &model, rows_most > 0 && room >= 1);
     return isnan(first) ? first : fmax(first, outlook->unbucketed_days);
-}
-
-static double figure(const struct lab_strategy_result *strategy, const char *name)
-{
-    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    return metric == NULL ? (double)NAN : metric->value;
 }
 
 static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
