@@ -145,8 +145,8 @@ static double grown(double growth, double days, double times, bool is_rate)
 {
     if (growth == 0)
         return is_rate ? (times >= 1 ? (double)INFINITY : 0) : days * times;
-    double so_far = (exp(growth * days) - 1) / growth;
-    return is_rate ? log(times * so_far / days) / growth : log(1 + growth * times * so_far) / growth;
+    double so_far = expm1(growth * days) / growth;
+    return is_rate ? log(times * so_far / days) / growth : log1p(growth * times * so_far) / growth;
 }
 
 /* How many times these rows and bytes the nearest limit is. */
