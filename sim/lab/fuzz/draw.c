@@ -1395,6 +1395,19 @@ static void plan_clocks(struct plan *plan)
     plan->drift_ppm *= whole(&offset, 0, 1);
 }
 
+/* Whether rows with the longest time to live that is drawn, a third of the run, expire by the last second
+ * that Cassandra stores; scenarios with later ones are refused. */
+static bool expires_in_time(const struct plan *plan, const struct lab_node *root)
+{
+    const char *text = fact(root, "start");
+    int64_t start_ns;
+    if (text == NULL || sim_time_parse(text, &start_ns) != 0)
+        start_ns = LAB_START_DEFAULT;
+    return start_ns / SIM_SECOND + plan->duration_ns / SIM_SECOND + plan->duration_ns / (3 * SIM_SECOND) +
+               2 <=
+           CASS_EXPIRES_MAX_S;
+}
+
 static struct plan plan_of(const struct lab_node *root, uint64_t seed)
 {
     struct plan plan = {.seed = seed};
@@ -1405,6 +1418,7 @@ static struct plan plan_of(const struct lab_node *root, uint64_t seed)
     plan.remembers = !plan.has_strategies && !plan.has_then && plan.kind == TIME &&
                      happens(&plan, LAB_DRAW_EMPTIES, REMEMBERS);
     plan_workload(&plan, root);
+    plan.may_expire = plan.may_expire && expires_in_time(&plan, root);
     plan_ring(&plan, child(root, "cluster"));
     plan_agents(&plan, child(root, "agents"));
     plan_network(&plan);

@@ -270,7 +270,8 @@ static void test_complete_file_gets_only_a_seed(void **state)
 static void test_file_of_extreme_figures_gives_scenarios(void **state)
 {
     (void)state;
-    const char *const texts[] = {"duration: 30ns\n", "duration: 365d\n", "arrivals: {rate: 0.0001/d}\n"};
+    const char *const texts[] = {"duration: 30ns\n", "duration: 365d\n", "arrivals: {rate: 0.0001/d}\n",
+                                 "start: 2038-01-19T03:12:00Z\n", "start: 2040-01-01\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct lab_fuzz_base base = file(texts[i]);
         for (uint64_t seed = 1; seed <= 60; seed++)
