@@ -42,12 +42,12 @@ OUTSIDE = {
                                        "strncasecmp", "strptime", "strtod", "strtol", "strtoul", "ldexp", "crc32"},
                      ("inflate", "BZ2_", "lzma_", "LZ4F_", "ZSTD_", "json_", "iconv")),
     # strtod() parses figures in a text, and rounds as IEEE 754 requires.
-    "sim/cassandra": (COMMON | {"strtod", "strtof"}, ()),
+    "sim/cassandra": (COMMON | {"strtod", "strtof", "strtoull"}, ()),
     # Logarithms and powers are for the bounds of an observed share (binomial.c), which do not affect an
     # event. Histories are read line by line, and a silent one ends at a signal. A file that a stored scenario names
     # may have to be in a folder.
-    "sim/lab": (COMMON | FILES | {"getline", "poll", "read", "realpath", "strtod", "strtoll", "strtoul", "log", "log1p",
-                                  "exp", "expm1", "pow", "fma", "fmax", "fmin"},
+    "sim/lab": (COMMON | FILES | {"getline", "poll", "read", "realpath", "strtod", "strtoll", "strtoul", "strtoull",
+                                  "log", "log1p", "exp", "expm1", "pow", "fma", "fmax", "fmin"},
                 ("fy_", "pthread_mutex_", "pthread_cond_", "pthread_join")),
 }
 STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra", "sim/lab", "sim/tune", "sim/store",

@@ -379,7 +379,7 @@ static double range_partitions(const struct lab_tally *tally, const struct lab_s
                (strategy->of.probabilistic.chance_denominator > 0
                     ? (double)strategy->of.probabilistic.chance_denominator /
                           (double)strategy->of.probabilistic.chance_numerator
-                    : ldexp(1, (int)strategy->of.probabilistic.bits));
+                    : (double)(UINT64_C(1) << strategy->of.probabilistic.bits));
     if (strategy->kind == BK_KIND_WEIGHTED)
         rows = (double)strategy->of.weighted.threshold * (double)strategy->of.weighted.bytes *
                (double)tally->rows / (double)tally->payload_bytes;

@@ -4,18 +4,16 @@
  * of compaction and gc_grace_seconds, the user types, and the statements with a column for the bucket. The
  * key is the first column of the partition key that is not named like a bucket, and the last clustering
  * column tells its rows apart. */
-#define _POSIX_C_SOURCE 200809L
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/fields.h"
 
+#define SPACES       " \t\r\n\f\v"
 #define TOKEN_SIZE   256u
 #define GC_GRACE_MAX (20 * 365 * SIM_DAY)
 
@@ -48,11 +46,32 @@ static bool fail(const struct ddl *in, const char *format, ...)
     return sim_fail(in->reader->tree.error, SIM_ERROR_INPUT, "%s:%u: %s", in->path, line, text);
 }
 
+/* Names in ASCII, in any locale. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char to_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool is_of_word(char c)
+{
+    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || is_digit(c) || c == '_';
+}
+
+static bool is_space(char c)
+{
+    return c != '\0' && strchr(SPACES, c) != NULL;
+}
+
 static void next(struct ddl *in)
 {
     const char *at = in->to;
     for (const char *end = at; end != NULL;) {
-        at = end + strspn(end, " \t\r\n\f\v");
+        at = end + strspn(end, SPACES);
         end = strncmp(at, "/*", 2) == 0 ? strstr(at + 2, "*/") : NULL;
         if (end != NULL)
             end += 2;
@@ -66,7 +85,7 @@ static void next(struct ddl *in)
             in->to += *in->to == *at ? 2 : 1;
         in->to += *in->to != '\0';
     } else {
-        while (isalnum((unsigned char)*in->to) != 0 || *in->to == '_')
+        while (is_of_word(*in->to))
             in->to++;
         in->to += in->to == at && *at != '\0';
     }
@@ -84,7 +103,10 @@ static bool is_end(const struct ddl *in)
 
 static bool is_next(const struct ddl *in, const char *word)
 {
-    return !in->is_quoted && strcasecmp(in->token, word) == 0;
+    size_t i = 0;
+    while (word[i] != '\0' && to_lower(in->token[i]) == to_lower(word[i]))
+        i++;
+    return !in->is_quoted && in->token[i] == word[i];
 }
 
 static bool take(struct ddl *in, const char *word)
@@ -108,7 +130,7 @@ static bool take_name(struct ddl *in, char *out, size_t room)
     if (size == 0 || size >= room || strpbrk(in->token, "\"\n") != NULL)
         return fail(in, "'%s' where a name of at most %zu bytes should be", in->token, room - 1);
     for (size_t i = 0; i <= size; i++)
-        out[i] = (char)(in->is_quoted ? in->token[i] : tolower((unsigned char)in->token[i]));
+        out[i] = in->is_quoted ? in->token[i] : to_lower(in->token[i]);
     next(in);
     return true;
 }
@@ -144,7 +166,8 @@ static bool take_type(struct ddl *in, char *out, size_t room)
             return false;
         if (size + strlen(part) + 2 > room)
             return fail(in, "a type of more than %zu bytes", room - 2);
-        size = is_dot ? begin : size + (size_t)sprintf(out + size, "%s%s", part, is_comma ? " " : "");
+        size = is_dot ? begin
+                      : size + (size_t)snprintf(out + size, room - size, "%s%s", part, is_comma ? " " : "");
         out[size] = '\0';
         begin = is_name ? begin : size;
         goes_on = depth > 0 || is_next(in, "<") || is_next(in, ".") || is_dot;
@@ -273,7 +296,7 @@ static void take_compaction(struct ddl *in, int64_t *window_ns)
         else if (strcmp(name, "compaction_window_unit") == 0)
             unit_ns = ahead.token[0] == 'H' ? SIM_HOUR : ahead.token[0] == 'M' ? SIM_MINUTE : SIM_DAY;
         else if (strcmp(name, "compaction_window_size") == 0)
-            size = strtol(ahead.token, NULL, 10);
+            size = strtoll(ahead.token, NULL, 10);
         memcpy(name, ahead.token, sizeof name);
     }
     if (has_windows && size >= 1 && size <= 365)
@@ -303,7 +326,7 @@ static bool take_seconds(struct ddl *in, int64_t most_ns, int64_t *out_ns)
 {
     char *end;
     uint64_t value = strtoull(in->token, &end, 10);
-    if (!isdigit((unsigned char)in->token[0]) || *end != '\0' || value > (uint64_t)(most_ns / SIM_SECOND))
+    if (!is_digit(in->token[0]) || *end != '\0' || value > (uint64_t)(most_ns / SIM_SECOND))
         return fail(in, "'%s' where a number of seconds should be", in->token);
     *out_ns = (int64_t)value * SIM_SECOND;
     return true;
@@ -440,14 +463,14 @@ static bool feed_columns(struct ddl *in)
 static void write_table(const struct ddl *in, const char *begin, struct lab_writer *out)
 {
     const char *end = in->from, *at = in->added == NULL ? NULL : in->column_at;
-    while (end > begin && isspace((unsigned char)end[-1]) != 0)
+    while (end > begin && is_space(end[-1]))
         end--;
     if (at == NULL) {
         lab_writer_add(out, "%.*s", (int)(end - begin), begin);
         return;
     }
     const char *blank = at;
-    while (blank > begin && isspace((unsigned char)blank[-1]) != 0)
+    while (blank > begin && is_space(blank[-1]))
         blank--;
     const int blanks = (int)(at - blank);
     lab_writer_add(out, "%.*s%s bigint,%.*s", (int)(at - begin), begin, in->added, blanks > 0 ? blanks : 1,
