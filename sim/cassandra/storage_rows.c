@@ -643,7 +643,7 @@ void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
     if (bounds.has_low && bounds.low.order < INT64_MAX)
         out->seen.oldest = (struct clustering){bounds.low.time_ns, bounds.low.order + 1};
     else if (bounds.has_low)
-        out->seen.oldest.time_ns = bounds.low.time_ns + 1;
+        out->seen.oldest.time_ns = sim_time_after(bounds.low.time_ns, 1);
     for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
         if (!scan_chunk(&walk, chunk_at(cluster, at), &bounds, out))
             break;
