@@ -270,14 +270,18 @@ static void judge_end(const struct place *place)
     const struct lab_host_operation *operation = place->operation;
     const struct lab_walk *walk = &own(place->run, operation)->walk;
     const struct bk_action *next = place->next;
+    const struct lab_settings *settings = &place->run->strategy->settings;
     uint64_t limit = place->query.partitions_max, shards = (uint64_t)shards_of(place);
+    for (size_t i = 0; i < settings->change_count; i++)
+        if ((uint64_t)lab_shards(&settings->changes[i].strategy) > shards)
+            shards = (uint64_t)lab_shards(&settings->changes[i].strategy);
     if (operation->action != BK_ACT_READ_ROWS || lab_has_failed(operation->outcome.kind))
         return;
     demand(place, next->rows_found == walk->rows, "reports a number of rows other than it found");
     demand(place, next->partitions_asked == walk->partitions,
            "reports a number of partitions other than it queried");
     if (next->status == BK_OPERATION_TOO_LONG)
-        demand(place, limit > 0 && walk->partitions >= limit / shards * shards,
+        demand(place, limit > 0 && walk->partitions + shards > limit, /* whole windows of an era */
                "stops at a limit that it has not reached");
     else
         demand(place, next->status == BK_OPERATION_OK && (!is_plain(place) || may_end(place)),
