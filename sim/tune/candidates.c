@@ -219,6 +219,7 @@ static void name(const struct tune_contest *contest, const char *base, const str
 struct ladder {
     struct bk_strategy rungs[TUNE_LADDER_MAX + 1];
     size_t count;
+    bool lacked_memory;
 };
 
 static struct bk_strategy *next(struct ladder *ladder)
@@ -395,7 +396,8 @@ static int64_t round_window(int64_t length_ns)
 }
 
 /* What the distribution says of windows of this length and the limits of sizes. */
-static enum lab_within judge_window(const struct tune_contest *contest, int64_t length_ns, int64_t epoch_ns)
+static enum lab_within judge_window(const struct tune_contest *contest, int64_t length_ns, int64_t epoch_ns,
+                                    struct ladder *out)
 {
     struct lab_settings settings = {.change_count = 0};
     struct lab_limits limits = contest->scenario->limits;
@@ -404,7 +406,7 @@ static enum lab_within judge_window(const struct tune_contest *contest, int64_t 
         return LAB_NOT_JUDGED;
     for (int i = 0; i < LAB_RATES; i++)
         limits.rate[i] = 0;
-    tune_know(contest, &settings, 1, contest->scenario->seed, &facts);
+    out->lacked_memory |= !tune_know(contest, &settings, 1, contest->scenario->seed, &facts);
     const struct lab_judgment judgment = lab_judgment_of(&limits, &facts);
     return judgment.by == LAB_BY_SAMPLE ? LAB_NOT_JUDGED : judgment.within;
 }
@@ -412,10 +414,10 @@ static enum lab_within judge_window(const struct tune_contest *contest, int64_t 
 /* The longest window that its distribution does not exclude, from one that it does not to one that it does.
  */
 static int64_t longest_window(const struct tune_contest *contest, int64_t low_ns, int64_t high_ns,
-                              int64_t epoch_ns)
+                              int64_t epoch_ns, struct ladder *out)
 {
     for (int64_t middle_ns; (middle_ns = round_window(low_ns + (high_ns - low_ns) / 2)) > low_ns;)
-        *(judge_window(contest, middle_ns, epoch_ns) == LAB_EXCEEDS ? &high_ns : &low_ns) = middle_ns;
+        *(judge_window(contest, middle_ns, epoch_ns, out) == LAB_EXCEEDS ? &high_ns : &low_ns) = middle_ns;
     return low_ns;
 }
 
@@ -457,14 +459,15 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
         const int64_t window_ns = common_ns[i];
         if (window_ns > contest->rows.lasts_ns)
             continue;
-        const enum lab_within within = is_known ? judge_window(contest, window_ns, epoch_ns) : LAB_NOT_JUDGED;
+        const enum lab_within within =
+            is_known ? judge_window(contest, window_ns, epoch_ns, out) : LAB_NOT_JUDGED;
         is_known = within != LAB_NOT_JUDGED;
         if (within == LAB_EXCEEDS) {
             excluded_ns = window_ns;
             continue;
         }
         const int64_t longest_ns =
-            excluded_ns > 0 ? longest_window(contest, window_ns, excluded_ns, epoch_ns) : window_ns;
+            excluded_ns > 0 ? longest_window(contest, window_ns, excluded_ns, epoch_ns, out) : window_ns;
         excluded_ns = 0;
         if (longest_ns > window_ns)
             add_window(out, longest_ns, epoch_ns, false, 1);
@@ -515,6 +518,8 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
     struct ladder ladder = {.count = 0};
     struct lab_strategy strategy = *template;
     climbs[template->settings.strategy.kind](contest, &template->settings.strategy, &ladder);
+    if (ladder.lacked_memory)
+        return sim_fail_memory(error);
     strategy.settings.change_count = 0;
     strategy.line = strategy.column = 0;
     for (size_t i = 0; i < ladder.count; i++) {

@@ -189,7 +189,7 @@ struct tune_prospect tune_prospect_of(const struct tune_contest *contest, double
                                   .busiest = (double)contest->rows.busiest_rows * factor};
 }
 
-void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
+bool tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                uint64_t seed, struct lab_facts *out)
 {
     struct lab_scenario scenario = *contest->scenario;
@@ -197,8 +197,8 @@ void tune_know(const struct tune_contest *contest, const struct lab_settings *se
     prospect.scenario = &scenario;
     scenario.seed = scenario.workload.seed = seed;
     *out = (struct lab_facts){.expected_share = (double)NAN, .partitions = (uint64_t)ceil(prospect.rows)};
-    tune_expected_of(&prospect, settings, out);
     tune_rates_of(&prospect, settings, out->rates);
+    return tune_expected_of(&prospect, settings, out);
 }
 
 static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known)
@@ -336,8 +336,8 @@ static void ask(const struct tune_contest *contest, struct tune_entrant *entrant
     const uint32_t last = seeds < asks(contest, entrant) ? seeds : asks(contest, entrant);
     for (; entrant->asked < last && entrant->status != TUNE_EXCEEDS; entrant->asked++) {
         const struct lab_facts before = entrant->known;
-        tune_know(contest, &entrant->strategy.settings, 1, contest->scenario->seed + entrant->asked,
-                  &entrant->known);
+        entrant->lacked_memory |= !tune_know(contest, &entrant->strategy.settings, 1,
+                                             contest->scenario->seed + entrant->asked, &entrant->known);
         entrant->known.expected_most = fmax(before.expected_most, entrant->known.expected_most);
         entrant->known.expected_least = fmax(before.expected_least, entrant->known.expected_least);
         entrant->known.expected_run = fmax(before.expected_run, entrant->known.expected_run);
@@ -663,6 +663,8 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
         judge(contest, &contest->entrants[i]);
     }
     is_fine = is_fine ? search_all(&search, error) : sim_fail_memory(error);
+    for (size_t i = 0; is_fine && i < contest->count; i++)
+        is_fine = !contest->entrants[i].lacked_memory || sim_fail_memory(error);
     free(search.list);
     contest->recommended = is_fine ? first_of(contest, TUNE_GROUPS, true) : SIZE_MAX;
     if (contest->recommended != SIZE_MAX)
@@ -697,7 +699,8 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
         steps[i].factor = factors[i];
         if (i > failed)
             continue;
-        tune_know(contest, settings, factors[i], contest->scenario->seed, &known[i]);
+        if (!tune_know(contest, settings, factors[i], contest->scenario->seed, &known[i]))
+            return sim_fail_memory(error);
         judge_step(contest, &known[i], 0, &steps[i]);
         held = steps[i].within == LAB_WITHIN ? i + 1 : held;
         failed = steps[i].within == LAB_EXCEEDS ? i : failed;

@@ -78,7 +78,14 @@ struct model {
     double mean_within;           /* of those that are within the limits */
     double tail;                  /* the chance that a full one exceeds a limit */
     double work;                  /* stretches and windows examined so far */
+    bool lacks_memory;
 };
+
+static bool noted(struct model *model, bool has_memory)
+{
+    model->lacks_memory |= !has_memory;
+    return has_memory;
+}
 
 /* --- sizes */
 
@@ -567,14 +574,14 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
             if (at_ns < until_ns)
                 continue;
             if ((out->count == out->capacity && model->work > STRETCHES_MAX) ||
-                !sim_grow(&out->means, &out->capacity, out->count + 2, sizeof *out->means))
+                !noted(model, sim_grow(&out->means, &out->capacity, out->count + 2, sizeof *out->means)))
                 return false;
             out->means[out->count++] = sum;
             sum = 0;
             until_ns = window_end(model, at_ns);
         }
     }
-    if (!sim_grow(&out->means, &out->capacity, out->count + 1, sizeof *out->means))
+    if (!noted(model, sim_grow(&out->means, &out->capacity, out->count + 1, sizeof *out->means)))
         return false;
     out->means[out->count++] = sum;
     return true;
@@ -726,7 +733,7 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
     bool is_fine = integrate(model, workload, 0, &run) && integrate(model, &steady, 0, &masses);
     out->rows = masses.means;
     out->over = is_fine ? calloc(masses.count, sizeof *out->over) : NULL;
-    is_fine = out->over != NULL;
+    is_fine = is_fine && noted(model, out->over != NULL);
     out->run_count = is_fine ? run.count - 1 : 0;
     out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count : masses.count - 1;
     for (size_t i = 0; is_fine && i + 1 < masses.count; i++) {
@@ -862,7 +869,7 @@ static bool add_crowd(struct passage *out, const struct crowd *crowd)
         }
     }
     if (out->count >= STRETCHES_MAX ||
-        !sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds))
+        !noted(out->model, sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds)))
         return false;
     out->crowds[out->count++] = *crowd;
     return true;
@@ -1131,7 +1138,7 @@ void tune_expected_share(struct lab_facts *facts, double partitions)
     }
 }
 
-void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
@@ -1151,7 +1158,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
     out->expected_share = (double)NAN;
     out->expected_days = days;
     if (!model_of(scenario, settings, prospect->factor, &model))
-        return;
+        return true;
     if (kind == BK_KIND_TIME) {
         is_whole = window_bounds(&model, days, times > 1, enough, &sum, &out->expected_run);
     } else if (model.is_counted) {
@@ -1181,6 +1188,7 @@ void tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         out->expected_least = sum.least;
     if (is_whole && out->has_distribution)
         out->expected_most = model.is_counted && model.tail == 0 ? 0 : fmax(DBL_MIN, sum.most);
+    return !model.lacks_memory;
 }
 
 double tune_rounded(double value)
@@ -1218,7 +1226,8 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
             return sim_fail_memory(error);
         if (!lab_limits_sizes(limits) || isnan(total))
             continue;
-        tune_expected_of(&prospect, &strategy->settings, &facts);
+        if (!tune_expected_of(&prospect, &strategy->settings, &facts))
+            return sim_fail_memory(error);
         tune_expected_share(&facts, total);
         const bool is_known = facts.has_distribution && isfinite(facts.expected_most);
         const struct {

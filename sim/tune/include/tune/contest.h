@@ -106,6 +106,7 @@ struct tune_entrant {
     uint32_t requirements;        /* bits enum lab_requirement */
     uint32_t needs;               /* seeds to be recommended: 1 where no other seed would differ */
     uint32_t asked;               /* seeds with whose rates its distribution was asked; 0: not asked */
+    bool lacked_memory;           /* when it was asked */
     struct lab_facts known;       /* by it, at the scenario's rate, in the worst of these seeds */
     double load_least;            /* a lower bound of the load, */
     double write_least;           /* and of its part for increments */
@@ -219,8 +220,9 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
                struct sim_error *error);
 /* What the distribution is asked with, at a multiple of the rate. */
 struct tune_prospect tune_prospect_of(const struct tune_contest *contest, double factor);
-/* Sets what is known by the distribution at a multiple of the rate, with the bursts of a seed. */
-void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
+/* Sets what is known by the distribution at a multiple of the rate, with the bursts of a seed. False: out of
+ * memory. */
+bool tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
                uint64_t seed, struct lab_facts *out);
 /* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
 enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,

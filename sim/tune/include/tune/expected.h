@@ -38,8 +38,9 @@ struct tune_prospect {
     double seconds, busiest; /* the length of the run, and the rows of the busiest key, for limited rates */
 };
 /* Sets the members of *out that begin with `expected`, and has_distribution; the others are not changed.
- * Deterministic; costs some milliseconds at most, or up to a second where keys burst. */
-void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+ * Deterministic; costs some milliseconds at most, or up to a second where keys burst. False: out of memory.
+ */
+bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
 /* Sets the expected share of windows and of partitions without end, of which a run has this many. */
 void tune_expected_share(struct lab_facts *facts, double partitions);
