@@ -119,7 +119,8 @@ class EmitTest(ProgramTest):
     def test_without_a_recommendation_the_file_stays(self):
         self.write("setting.bk", "old\n")
         text = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "limits.partition_rows=2", "--set",
-                        "tune.strategies=[time]", "--emit", "setting.bk")
+                        "arrivals.rate=20/s", "--set", "duration=10m", "--set", "tune.strategies=[time]", "--emit",
+                        "setting.bk")
         self.assertIn("no setting stays within the limits", text)
         code, out, err = self.run_program("tune", "small.yaml", "--quiet", "--no-charts", "--set",
                                           "tune.strategies=[time]", "--set", "expect=[tune.recommended == mine]",
