@@ -16,39 +16,49 @@
 
 #define AS_BLOB "give the bytes of the value, as 0x00ff"
 
+/* Writes the bytes of a literal: as many as the type has, or the text. False: it is none of the type. */
+typedef bool write_literal(const char *text, uint8_t *out, size_t size);
+static write_literal write_text, write_ascii, write_bytes, write_integer, write_boolean, write_number,
+    write_uuid, write_timeuuid;
+
 struct type {
     const char *name;
     uint8_t bytes;    /* of each value; 0: it varies */
     bool is_fixed;    /* Cassandra's valueLengthIfFixed(): an sstable stores the value without its length */
     uint8_t usual;    /* bytes of a value of varying length, if nothing says how many */
     const char *form; /* of a literal */
+    write_literal *write;
 };
 static const struct type types[CASS_TYPE_COUNT] = {
-    [CASS_TEXT] = {"text", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x..."},
-    [CASS_ASCII] = {"ascii", 0, false, 20, "give ASCII, or other bytes as a blob, 0x..."},
-    [CASS_VARCHAR] = {"varchar", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x..."},
-    [CASS_BLOB] = {"blob", 0, false, 20, "give 0x and two hexadecimal digits per byte, such as 0x00ff"},
-    [CASS_INT] = {"int", 4, true, 0, "give a whole number from -2147483648 to 2147483647"},
+    [CASS_TEXT] = {"text", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x...", write_text},
+    [CASS_ASCII] = {"ascii", 0, false, 20, "give ASCII, or other bytes as a blob, 0x...", write_ascii},
+    [CASS_VARCHAR] = {"varchar", 0, false, 20, "give UTF-8, or other bytes as a blob, 0x...", write_text},
+    [CASS_BLOB] = {"blob", 0, false, 20, "give 0x and two hexadecimal digits per byte, such as 0x00ff",
+                   write_bytes},
+    [CASS_INT] = {"int", 4, true, 0, "give a whole number from -2147483648 to 2147483647", write_integer},
     [CASS_BIGINT] = {"bigint", 8, true, 0,
-                     "give a whole number from -9223372036854775808 to 9223372036854775807"},
+                     "give a whole number from -9223372036854775808 to 9223372036854775807", write_integer},
     [CASS_UUID] = {"uuid", UUID_SIZE, true, 0,
-                   "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488"},
+                   "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
+                   write_uuid},
     [CASS_TIMEUUID] = {"timeuuid", UUID_SIZE, true, 0,
                        "give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
-                       "b34b62d4-6a8d-11ea-8000-005000237906"},
-    [CASS_BOOLEAN] = {"boolean", 1, true, 0, "give true or false"},
-    [CASS_TINYINT] = {"tinyint", 1, false, 0, "give a whole number from -128 to 127"},
-    [CASS_SMALLINT] = {"smallint", 2, false, 0, "give a whole number from -32768 to 32767"},
-    [CASS_TIMESTAMP] = {"timestamp", 8, true, 0, "give whole milliseconds since 1970, such as 1767225600000"},
-    [CASS_FLOAT] = {"float", 4, true, 0, "give a number, such as 0.5 or -1e-3"},
-    [CASS_DOUBLE] = {"double", 8, true, 0, "give a number, such as 0.5 or -1e-3"},
-    [CASS_DATE] = {"date", 4, false, 0, AS_BLOB},
-    [CASS_TIME] = {"time", 8, false, 0, AS_BLOB},
-    [CASS_INET] = {"inet", 0, false, 4, AS_BLOB}, /* IPv6: 16 */
-    [CASS_VARINT] = {"varint", 0, false, 4, AS_BLOB},
-    [CASS_DECIMAL] = {"decimal", 0, false, 8, AS_BLOB},
-    [CASS_DURATION] = {"duration", 0, false, 6, AS_BLOB},
-    [CASS_COUNTER] = {"counter", 0, false, 36, "a counter has no literal"},
+                       "b34b62d4-6a8d-11ea-8000-005000237906",
+                       write_timeuuid},
+    [CASS_BOOLEAN] = {"boolean", 1, true, 0, "give true or false", write_boolean},
+    [CASS_TINYINT] = {"tinyint", 1, false, 0, "give a whole number from -128 to 127", write_integer},
+    [CASS_SMALLINT] = {"smallint", 2, false, 0, "give a whole number from -32768 to 32767", write_integer},
+    [CASS_TIMESTAMP] = {"timestamp", 8, true, 0, "give whole milliseconds since 1970, such as 1767225600000",
+                        write_integer},
+    [CASS_FLOAT] = {"float", 4, true, 0, "give a number, such as 0.5 or -1e-3", write_number},
+    [CASS_DOUBLE] = {"double", 8, true, 0, "give a number, such as 0.5 or -1e-3", write_number},
+    [CASS_DATE] = {"date", 4, false, 0, AS_BLOB, write_bytes},
+    [CASS_TIME] = {"time", 8, false, 0, AS_BLOB, write_bytes},
+    [CASS_INET] = {"inet", 0, false, 4, AS_BLOB, write_bytes}, /* IPv6: 16 */
+    [CASS_VARINT] = {"varint", 0, false, 4, AS_BLOB, write_bytes},
+    [CASS_DECIMAL] = {"decimal", 0, false, 8, AS_BLOB, write_bytes},
+    [CASS_DURATION] = {"duration", 0, false, 6, AS_BLOB, write_bytes},
+    [CASS_COUNTER] = {"counter", 0, false, 36, "a counter has no literal", NULL},
 };
 
 bool cass_type_parse(const char *name, enum cass_type *out)
@@ -265,28 +275,13 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
 /* Determines the size of the value from the length of its text alone. */
 static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error)
 {
-    size_t length = strlen(text);
-    switch (type) {
-    case CASS_TEXT:
-    case CASS_ASCII:
-    case CASS_VARCHAR:
-        *size = length;
-        break;
-    case CASS_BLOB:
-    case CASS_DATE:
-    case CASS_TIME:
-    case CASS_INET:
-    case CASS_VARINT:
-    case CASS_DECIMAL:
-    case CASS_DURATION:
-        *size = length < 2 ? 0 : length / 2 - 1;
-        if (length < 2 || length % 2 != 0 || (types[type].bytes > 0 && *size != types[type].bytes))
-            return fail_value(error, type, text, "");
-        break;
-    default:
-        *size = types[type].bytes;
-        break;
-    }
+    const size_t length = strlen(text), bytes = types[type].bytes;
+    write_literal *write = types[type].write;
+    if (write == NULL || (write == write_bytes && (length < 2 || length % 2 != 0)))
+        return fail_value(error, type, text, "");
+    *size = write == write_bytes ? length / 2 - 1 : bytes > 0 ? bytes : length;
+    if (bytes > 0 && *size != bytes)
+        return fail_value(error, type, text, "");
     if (*size > CASS_COMPONENT_SIZE_MAX)
         return fail_value(error, type, text, " of at most 65535 bytes, the most that a partition key holds");
     return true;
@@ -298,6 +293,15 @@ static bool write_text(const char *text, uint8_t *out, size_t size)
         return false;
     memcpy(out, text, size);
     return true;
+}
+
+static bool write_ascii(const char *text, uint8_t *out, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if ((text[i] & 0x80) != 0)
+            return false;
+    }
+    return write_text(text, out, size);
 }
 
 static int hex_digit(char c)
@@ -325,6 +329,11 @@ static bool write_hex(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
+static bool write_bytes(const char *text, uint8_t *out, size_t size)
+{
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
+}
+
 /* Converts an integer literal of CQL: an optional minus and digits, nothing else. */
 static bool write_integer(const char *text, uint8_t *out, size_t size)
 {
@@ -346,6 +355,13 @@ static bool write_integer(const char *text, uint8_t *out, size_t size)
     for (size_t i = 0; i < size; i++)
         out[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
     return true;
+}
+
+static bool write_boolean(const char *text, uint8_t *out, size_t size)
+{
+    (void)size;
+    out[0] = strcmp(text, "true") == 0;
+    return out[0] == 1 || strcmp(text, "false") == 0;
 }
 
 /* Accepts digits with an optional point and exponent, but neither infinity nor hexadecimal. The program does
@@ -373,9 +389,10 @@ static bool write_number(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
-static bool write_uuid(const char *text, uint8_t *out)
+static bool write_uuid(const char *text, uint8_t *out, size_t size)
 {
     static const size_t group_bytes[] = {4, 2, 2, 2, 6};
+    (void)size;
     if (strlen(text) != UUID_TEXT_SIZE)
         return false;
     for (size_t group = 0; group < sizeof(group_bytes) / sizeof(group_bytes[0]); group++) {
@@ -389,45 +406,9 @@ static bool write_uuid(const char *text, uint8_t *out)
     return true;
 }
 
-static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size)
+static bool write_timeuuid(const char *text, uint8_t *out, size_t size)
 {
-    switch (type) {
-    case CASS_ASCII:
-        for (size_t i = 0; i < size; i++) {
-            if ((text[i] & 0x80) != 0)
-                return false;
-        }
-        return write_text(text, out, size);
-    case CASS_TEXT:
-    case CASS_VARCHAR:
-        return write_text(text, out, size);
-    case CASS_BLOB:
-    case CASS_DATE:
-    case CASS_TIME:
-    case CASS_INET:
-    case CASS_VARINT:
-    case CASS_DECIMAL:
-    case CASS_DURATION:
-        return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
-    case CASS_INT:
-    case CASS_BIGINT:
-    case CASS_TINYINT:
-    case CASS_SMALLINT:
-    case CASS_TIMESTAMP:
-        return write_integer(text, out, size);
-    case CASS_BOOLEAN:
-        out[0] = strcmp(text, "true") == 0;
-        return out[0] == 1 || strcmp(text, "false") == 0;
-    case CASS_FLOAT:
-    case CASS_DOUBLE:
-        return write_number(text, out, size);
-    case CASS_UUID:
-        return write_uuid(text, out);
-    case CASS_TIMEUUID:
-        return write_uuid(text, out) && out[6] >> 4 == 1;
-    default:
-        return false;
-    }
+    return write_uuid(text, out, size) && out[6] >> 4 == 1;
 }
 
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
@@ -443,7 +424,7 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
     uint8_t *bytes = malloc(size > 0 ? size : 1);
     if (bytes == NULL)
         return sim_fail_memory(error);
-    if (!write_value(type, text, bytes, size)) {
+    if (!types[type].write(text, bytes, size)) {
         free(bytes);
         return fail_value(error, type, text, "");
     }

@@ -263,6 +263,13 @@ double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
     return piece_weight(&zipf->points[low], index + 1) / zipf->total;
 }
 
+uint64_t sim_zipf_alike(const struct sim_zipf *zipf, uint64_t index)
+{
+    const uint64_t left = zipf->count - index, alike = index < 256 ? 1 : index / 128;
+    const bool is_even = sim_zipf_share(zipf, index) == sim_zipf_share(zipf, zipf->count - 1);
+    return is_even || alike > left ? left : alike;
+}
+
 /* Draws from the Poisson, binomial, gamma and related distributions, using only IEEE 754 operations. */
 
 /* Below this mean, events are drawn one by one. */

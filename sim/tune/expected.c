@@ -413,13 +413,6 @@ bool tune_has_rate(const struct lab_scenario *scenario)
     return scenario->trace_path == NULL && scenario->workload.backfill_before_ns == 0;
 }
 
-uint64_t tune_keys_alike(const struct sim_zipf *popularity, uint64_t key)
-{
-    const uint64_t left = popularity->count - key, alike = key < 256 ? 1 : key / 128;
-    const bool is_even = sim_zipf_share(popularity, key) == sim_zipf_share(popularity, popularity->count - 1);
-    return is_even || alike > left ? left : alike;
-}
-
 /* Sets the rows of partitions whose rows may make several increments: a renewal process. */
 static void set_renewal(struct model *model, const struct number *number, double limit)
 {
@@ -653,7 +646,7 @@ static double sum_keys(struct model *model, double rows, bool is_number)
     const struct sim_zipf *popularity = &model->scenario->workload.popularity;
     double sum = 0;
     for (uint64_t key = 0, step; key < popularity->count; key += step) {
-        step = tune_keys_alike(popularity, key);
+        step = sim_zipf_alike(popularity, key);
         const double tail =
             disk_tail(model, rows * sim_zipf_share(popularity, key + step / 2) / model->parts);
         if (tail * model->parts * (double)(popularity->count - key) < NEGLIGIBLE)
@@ -831,7 +824,7 @@ static double bursts_most(struct model *model, double days)
     const struct sim_zipf *popularity = &workload->popularity;
     double sum = 0;
     for (uint64_t key = 0, step; key < popularity->count; key += step) {
-        step = tune_keys_alike(popularity, key);
+        step = sim_zipf_alike(popularity, key);
         const double rows = workload->rate_per_s * 86400 * days * model->factor *
                             sim_zipf_share(popularity, key) / model->parts,
                      tail = (isfinite(model->rows) ? burst_tail(model, rows, days, false) : 0) +
@@ -895,7 +888,7 @@ static bool gather(struct passage *out)
         const bool has_own = is_drawn && model->work <= BURSTS_DRAWN;
         size_t at = 0;
         if (key >= alike_end) {
-            const uint64_t alike = has_own ? 1 : tune_keys_alike(&workload->popularity, key);
+            const uint64_t alike = has_own ? 1 : sim_zipf_alike(&workload->popularity, key);
             share = sim_zipf_share(&workload->popularity, key + alike / 2) / model->parts;
             alike_end = key + alike;
         }

@@ -177,7 +177,7 @@ static struct lab_rate_facts seconds_over(const struct rates *rates, double limi
         all += profile->pieces[i].most;
     for (uint64_t key = 0, step; key < rates->keys; key += step) {
         const uint64_t left = rates->keys - key;
-        step = tune_keys_alike(rates->popularity, key);
+        step = sim_zipf_alike(rates->popularity, key);
         const double most = rates->most * sim_zipf_share(rates->popularity, key) / rates->parts,
                      least = rates->least * sim_zipf_share(rates->popularity, key + step - 1) / rates->parts;
         const double parts = rates->parts * (double)step;

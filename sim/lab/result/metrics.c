@@ -363,8 +363,7 @@ static double range_partitions(const struct lab_tally *tally, const struct lab_s
         return (double)NAN;
     for (uint64_t key = 0, step; key < popularity->count; key += step) {
         const double share = sim_zipf_share(popularity, key);
-        step = key < 256 ? 1 : key / 128;
-        step = step < popularity->count - key ? step : popularity->count - key;
+        step = sim_zipf_alike(popularity, key);
         squares += share * share * (double)step;
     }
     if (strategy->kind == BK_KIND_HASH)

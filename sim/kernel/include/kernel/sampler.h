@@ -93,6 +93,8 @@ void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count);
 void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count);
 /* The share of the rank index + 1, where index counts from 0; the shares sum to 1. */
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
+/* From this index on, how many have nearly the same share: about 1% of the rank, past the first ones. */
+uint64_t sim_zipf_alike(const struct sim_zipf *zipf, uint64_t index);
 /* The total share of the first `ranks` ranks. */
 double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks);
 

@@ -56,8 +56,6 @@ double tune_rounded(double value);
 bool tune_is_plain(const struct lab_scenario *scenario, const struct lab_settings *settings);
 /* Whether the rows of each key come at the rate of the scenario: Poisson, or in equal steps. */
 bool tune_has_rate(const struct lab_scenario *scenario);
-/* From this key on, how many have nearly the same popularity: about 1% of the rank, past the busiest keys. */
-uint64_t tune_keys_alike(const struct sim_zipf *popularity, uint64_t key);
 
 /* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
  * daily and weekly cycles: each week of the second half with the week half the trace earlier. The logarithms
