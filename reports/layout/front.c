@@ -79,11 +79,11 @@ static bool put_name(const struct report_frame *frame, const struct report_spot 
 
 /* Returns the leftmost spot on the front that is lower than the last one; if several have the same x, the
  * lowest of them. */
-static const struct report_spot *next_stair(const struct report_chart *chart, const struct report_spot *last)
+static const struct report_spot *next_stair(const struct report_panel *panel, const struct report_spot *last)
 {
     const struct report_spot *best = NULL;
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *spot = &chart->spots[i];
+    for (size_t i = 0; i < panel->spot_count; i++) {
+        const struct report_spot *spot = &panel->spots[i];
         if ((spot->is_on_front || spot->is_chosen) && (last == NULL || spot->y < last->y) &&
             (best == NULL || spot->x < best->x || (spot->x == best->x && spot->y < best->y)))
             best = spot;
@@ -92,13 +92,13 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
 }
 
 /* Returns the number of names that were left out. */
-static size_t put_names(const struct report_frame *frame, const struct report_chart *chart,
+static size_t put_names(const struct report_frame *frame, const struct report_panel *panel,
                         struct taken *taken, struct report_pen *pen)
 {
     size_t left_out = 0;
     for (int layer = 0; layer < 3; layer++) {
-        for (size_t i = 0; i < chart->spot_count; i++) {
-            const struct report_spot *spot = &chart->spots[i];
+        for (size_t i = 0; i < panel->spot_count; i++) {
+            const struct report_spot *spot = &panel->spots[i];
             const int own = spot->is_chosen ? 0 : spot->is_best ? 1 : taken->is_stair[i] ? 2 : 3;
             if (layer == own && spot->label[0] != 0)
                 left_out += !put_name(frame, spot, taken, pen);
@@ -125,13 +125,13 @@ static void put_stair(const struct report_frame *frame, const struct report_spot
 
 /* The staircase connects the spots that are lower than all spots left of them: up to the next such spot, the
  * last one remains the best. A front over more than two figures has spots that are not on the staircase. */
-static void put_stairs(const struct report_frame *frame, const struct report_chart *chart,
+static void put_stairs(const struct report_frame *frame, const struct report_panel *panel,
                        struct taken *taken, struct report_pen *pen)
 {
-    const struct report_spot *last = next_stair(chart, NULL);
+    const struct report_spot *last = next_stair(panel, NULL);
     while (last != NULL) {
-        taken->is_stair[last - chart->spots] = true;
-        const struct report_spot *next = next_stair(chart, last);
+        taken->is_stair[last - panel->spots] = true;
+        const struct report_spot *next = next_stair(panel, last);
         if (next != NULL)
             put_stair(frame, last, next, taken, pen);
         last = next;
@@ -150,11 +150,11 @@ static void put_range(const struct report_frame *frame, const struct report_spot
 }
 
 /* The pale spots are drawn first and the recommended one last, so that it is on top. */
-static void put_spots(const struct report_frame *frame, const struct report_chart *chart, int layer,
+static void put_spots(const struct report_frame *frame, const struct report_panel *panel, int layer,
                       struct taken *taken, struct report_pen *pen)
 {
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *spot = &chart->spots[i];
+    for (size_t i = 0; i < panel->spot_count; i++) {
+        const struct report_spot *spot = &panel->spots[i];
         if (layer != (spot->is_chosen ? 2 : spot->is_on_front ? 1 : 0))
             continue;
         const enum report_ink ink = ink_of(spot);
@@ -169,22 +169,23 @@ static void put_spots(const struct report_frame *frame, const struct report_char
 
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen)
 {
+    const struct report_panel *panel = &chart->panels[0];
     /* Each spot has up to five boxes: its marker, its range, two steps and its name. */
-    struct taken taken = {.boxes = report_take(pen->scene->arena, 5 * chart->spot_count, sizeof *taken.boxes),
+    struct taken taken = {.boxes = report_take(pen->scene->arena, 5 * panel->spot_count, sizeof *taken.boxes),
                           .is_stair =
-                              report_take(pen->scene->arena, chart->spot_count, sizeof *taken.is_stair)};
-    struct report_frame frame = {.x = &chart->x, .y = &chart->y, .inset = REPORT_SIDE_INSET};
-    frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&chart->y, pen)));
+                              report_take(pen->scene->arena, panel->spot_count, sizeof *taken.is_stair)};
+    struct report_frame frame = {.x = &chart->x, .y = &panel->y, .inset = REPORT_SIDE_INSET};
+    frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&panel->y, pen)));
     frame.box.width = report_pen_right(pen) - frame.box.x;
-    report_pen_paragraph(pen, chart->y.title, REPORT_FONT_TICK, 1);
+    report_pen_paragraph(pen, panel->y.title, REPORT_FONT_TICK, 1);
     report_frame_place(&frame, pen->y + 10, REPORT_CURVES_HEIGHT);
     report_frame_y_axis(&frame, pen);
     report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
     report_frame_x_title(&frame, chart->x.title, pen);
-    put_stairs(&frame, chart, &taken, pen);
+    put_stairs(&frame, panel, &taken, pen);
     for (int layer = 0; layer < 3; layer++)
-        put_spots(&frame, chart, layer, &taken, pen);
-    const size_t left_out = put_names(&frame, chart, &taken, pen);
+        put_spots(&frame, panel, layer, &taken, pen);
+    const size_t left_out = put_names(&frame, panel, &taken, pen);
     if (left_out > 0) {
         const char *text =
             report_text(pen->scene->arena, "%zu label%s hidden", left_out, left_out == 1 ? "" : "s");

@@ -14,16 +14,16 @@ static const double marker_gap = 96;
 static const double marker_stagger = 37;
 
 /* Adds one entry per colour, and the rules without a name above the plot. */
-static void put_key(const struct report_chart *chart, const struct report_panel *panels, size_t panel_count,
-                    const struct report_rules *rules, struct report_pen *pen)
+static void put_key(const struct report_chart *chart, const struct report_rules *rules,
+                    struct report_pen *pen)
 {
     struct report_legend entries[REPORT_CURVES_MAX + REPORT_MOMENTS_MAX];
     bool is_named[REPORT_INK_COUNT] = {false};
     size_t count = 0;
     for (int ink = REPORT_INK_LINE; ink <= REPORT_INK_LINE_LAST; ink++) {
-        for (size_t i = 0; i < panel_count; i++) {
-            for (size_t k = 0; k < panels[i].line_count; k++) {
-                const struct report_line *line = &panels[i].lines[k];
+        for (size_t i = 0; i < chart->panel_count; i++) {
+            for (size_t k = 0; k < chart->panels[i].line_count; k++) {
+                const struct report_line *line = &chart->panels[i].lines[k];
                 if ((int)line->ink == ink && !is_named[ink] && line->label[0] != 0) {
                     is_named[ink] = true;
                     entries[count++] = (struct report_legend){line->ink, line->label};
@@ -158,15 +158,8 @@ static void measure(const struct report_panel *panel, struct report_axis *x, str
 void report_layout_lines(const struct report_chart *chart, struct report_pen *pen)
 {
     static const double heights[] = {REPORT_CURVES_HEIGHT, 220, 180};
-    const struct report_panel whole = {.label = "",
-                                       .detail = "",
-                                       .note = "",
-                                       .y = chart->y,
-                                       .lines = chart->lines,
-                                       .line_count = chart->line_count};
-    const bool is_whole = chart->panel_count == 0;
-    const struct report_panel *panels = is_whole ? &whole : chart->panels;
-    const size_t count = is_whole ? 1 : chart->panel_count;
+    const struct report_panel *panels = chart->panels;
+    const size_t count = chart->panel_count;
     struct report_frame page = {.x = &chart->x, .inset = REPORT_SIDE_INSET};
     page.box.x = left_min;
     for (size_t i = 0; i < count; i++)
@@ -174,13 +167,13 @@ void report_layout_lines(const struct report_chart *chart, struct report_pen *pe
     page.box.width = floor(report_pen_right(pen)) - page.box.x;
     struct report_rules rules;
     report_rules_place(&rules, chart->rules, chart->rule_count, &page, pen);
-    put_key(chart, panels, count, &rules, pen);
+    put_key(chart, &rules, pen);
     for (size_t i = 0; i < count; i++) {
         struct report_axis x = chart->x;
         struct report_frame frame = page;
         frame.x = &x;
         frame.y = &panels[i].y;
-        if (!is_whole) {
+        if (panels[i].label[0] != 0) {
             pen->y += panel_gap;
             report_pen_head(pen, &panels[i], page.box.x, report_pen_right(pen));
             measure(&panels[i], &x, &frame);

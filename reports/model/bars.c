@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "tune/odds.h"
 
 /* Bins of sizes, equally wide on a log axis, with whole numbers as edges.
  *
@@ -212,16 +211,15 @@ static double at_or_below(const struct tune_distribution *distribution, double e
 
 /* Sets the curve of a panel to the outline of the bars that the distribution expects of `closed` partitions,
  * from its first visible bin to its last. */
-static void outline(const struct bk_strategy *strategy, const struct bins *bins, double closed,
+static void outline(const struct tune_distribution *distribution, const struct bins *bins, double closed,
                     struct report_arena *arena, struct report_panel *panel)
 {
-    const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
     double top = 0;
     panel->curve = report_take(arena, 2 * bins->count + 2, sizeof *panel->curve);
     for (int pass = 0; pass < 2; pass++) {
         double low = 0;
         for (size_t i = 0; i < bins->count; i++) {
-            double next = at_or_below(&distribution, (double)bins->edges[i + 1]);
+            double next = at_or_below(distribution, (double)bins->edges[i + 1]);
             double y = closed * (next - low);
             low = next;
             if (pass == 0) {
@@ -317,12 +315,6 @@ static const char *sizes_of(const struct report_bar *bar, bool is_bytes, struct 
     return report_text(arena, "%s to %s %ss", report_grouped(arena, (uint64_t)bar->first), last, unit);
 }
 
-static bool has_distribution(const struct lab_strategy_result *strategy, bool is_bytes)
-{
-    return !is_bytes && strategy->settings.strategy.kind == BK_KIND_PROBABILISTIC &&
-           strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
-}
-
 /* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact distribution expects 1,198.7". */
 static const char *hint_of(const struct lab_strategy_result *strategy, bool is_bytes,
                            const struct report_bar *bar, struct report_arena *arena)
@@ -335,9 +327,9 @@ static const char *hint_of(const struct lab_strategy_result *strategy, bool is_b
     const char *hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes_of(bar, is_bytes, arena),
                                    report_full(arena, bar->count), state, bar->count == 1 ? "" : "s",
                                    report_percent(arena, bar->count / total));
-    if (bar->ink != REPORT_INK_CLOSED || !has_distribution(strategy, is_bytes))
+    struct tune_distribution distribution;
+    if (bar->ink != REPORT_INK_CLOSED || !report_distribution(strategy, is_bytes, &distribution))
         return hint;
-    const struct tune_distribution distribution = tune_distribution_of(&strategy->settings.strategy, 1);
     const double expected =
         (double)closed * (at_or_below(&distribution, bar->last) - at_or_below(&distribution, bar->first - 1));
     return report_text(arena, "%s; the exact distribution expects %s", hint,
@@ -431,6 +423,7 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
 static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes, const struct bins *bins,
                        struct report_arena *arena, struct report_panel *panel)
 {
+    struct tune_distribution distribution;
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
     fill_bars(strategy, is_bytes, bins, arena, panel);
     panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
@@ -439,8 +432,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     if (panel->counts_are_shares)
         widen_bars(strategy, bins, arena, panel);
-    if (has_distribution(strategy, is_bytes))
-        outline(&strategy->settings.strategy, bins, (double)strategy->closed_rows.count, arena, panel);
+    if (report_distribution(strategy, is_bytes, &distribution))
+        outline(&distribution, bins, (double)strategy->closed_rows.count, arena, panel);
     fill_figures(strategy, is_bytes, arena, panel);
 }
 

@@ -8,7 +8,6 @@
 
 #include "lab/judgment.h"
 #include "parts.h"
-#include "tune/odds.h"
 
 /* The strategies that are drawn as lines: the first ones that have what the chart shows, at most as many as
  * there are colours. If the recommended strategy is not among them, it takes the last place. */
@@ -152,167 +151,22 @@ static void trace(struct report_arena *arena, const struct report_axis *x, const
     }
 }
 
-/* The exact distribution of a strategy's closed partitions. */
-struct exact {
-    struct tune_distribution rows;
-    uint64_t each; /* bytes per row, if the chart is in bytes and all rows have the same size; otherwise 1 */
-    uint64_t base; /* for charts in bytes: overhead of a partition without its rows */
-};
-
-/* With up to STEPS_MAX sizes between the ends of the axis, each size has its own step. With more sizes, the
- * steps would be too narrow to be visible. */
-enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
-static const double rows_max = 1e18;
-static const double weight_tolerance = 0.02;
-
-/* Returns the number of rows of a bin's partitions; 0 if they differ. */
-static uint64_t rows_of(const struct lab_bin *bin)
-{
-    return bin->weight % bin->count == 0 ? bin->weight / bin->count : 0;
-}
-
-/* Returns whether all rows have the same size: whether the bytes of partitions are a constant plus a multiple
- * of their rows, except for the bytes of timestamps, which grow during a run. Stores the constant and the
- * bytes per row. */
-static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
-                           uint64_t *each)
-{
-    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum == 0)
-        return false;
-    size_t count;
-    const struct lab_bin *bins = report_sorted(arena, bytes, &count);
-    const uint64_t least = rows_of(&bins[0]), most = rows_of(&bins[count - 1]);
-    bool is_so = least > 0 && most > 0 && (most > least || count == 1);
-    double slope = 0, offset = 0;
-    if (is_so) {
-        slope = count == 1 ? (double)bins[0].size / (double)least
-                           : (double)(bins[count - 1].size - bins[0].size) / (double)(most - least);
-        slope = floor(slope + 0.5);
-        offset = fmax(0, (double)bins[0].size - slope * (double)least);
-        is_so = slope >= 1;
-    }
-    for (size_t i = 0; is_so && i < count; i++) {
-        const double rows = (double)bins[i].weight / (double)bins[i].count;
-        const double apart = fabs(offset + slope * rows - (double)bins[i].size);
-        is_so = rows_of(&bins[i]) > 0 && apart <= weight_tolerance * (double)bins[i].size;
-    }
-    *base = (uint64_t)offset;
-    *each = (uint64_t)slope;
-    return is_so;
-}
-
-/* Stores in *out the payload of a row in bytes, which is the weight that weighted strategies use. Returns
- * false if rows differ in it. */
-static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each, uint64_t *out)
-{
-    const struct lab_metric *payload = lab_metrics_find(&strategy->metrics, "writes.payload_bytes");
-    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "writes.rows");
-    *out = each;
-    if (payload == NULL || rows == NULL || rows->value < 1)
-        return true;
-    *out = (uint64_t)(payload->value / rows->value);
-    return *out > 0 && (double)*out * rows->value == payload->value;
-}
-
-/* Stores the distribution. Returns false when there is none: for other kinds of strategy, below
- * REPORT_CLOSED_MIN closed partitions, with a greatest age, or when it needs rows of equal size and they are
- * not. */
-static bool find_exact(struct report_arena *arena, const struct lab_strategy_result *strategy, bool is_bytes,
-                       struct exact *out)
-{
-    const struct bk_strategy *settings = &strategy->settings.strategy;
-    const bool is_weighted = settings->kind == BK_KIND_WEIGHTED;
-    *out = (struct exact){.each = 1};
-    if ((settings->kind != BK_KIND_PROBABILISTIC && settings->kind != BK_KIND_WEIGHTED) ||
-        settings->max_age_ns != 0 || strategy->closed_rows.count < REPORT_CLOSED_MIN ||
-        strategy->settings.observed != WL_OBSERVED_AUTO)
-        return false;
-    uint64_t base = 0, each = 1, payload = 1;
-    if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each))
-        return false;
-    if (is_weighted && !payload_of(strategy, each, &payload))
-        return false;
-    out->each = is_bytes ? each : 1;
-    out->base = is_bytes ? base : 0;
-    out->rows = tune_distribution_of(settings, payload);
-    return true;
-}
-
-static bool is_same(const struct exact *one, const struct exact *other)
-{
-    return one->each == other->each && one->base == other->base && one->rows.p == other->rows.p &&
-           one->rows.threshold == other->rows.threshold && one->rows.whole == other->rows.whole;
-}
-
-/* The size that at most `share` of the partitions exceed; 0 when it is above 1e18. */
-static double end_of(const struct exact *distribution, double share)
-{
-    const double each = (double)distribution->each;
-    const double rows = (double)tune_quantile(&distribution->rows, 1 - share);
-    return rows * each <= rows_max ? (double)distribution->base + rows * each : 0;
-}
-
-static double above(const struct exact *distribution, double rows)
-{
-    return tune_above(&distribution->rows, (uint64_t)rows);
-}
-
-/* Adds both corners of the step at each number of rows, until no partition is larger. Returns the number of
- * points. */
-static size_t fill_steps(const struct exact *distribution, double from, double to,
-                         struct report_point *points)
-{
-    size_t count = 0;
-    double last = report_log10(above(distribution, from - 1));
-    for (double rows = from; rows <= to && last > -HUGE_VAL; rows++) {
-        const double share = above(distribution, rows);
-        const double x = report_log10(rows);
-        const double y = share > 0 ? report_log10(share) : -HUGE_VAL;
-        points[count++] = (struct report_point){x, last};
-        points[count++] = (struct report_point){x, y};
-        last = y;
-    }
-    return count;
-}
-
-static size_t fill_grid(const struct exact *distribution, double from, double to, struct report_point *points)
-{
-    const double low = report_log10(from), high = report_log10(to);
-    size_t count = 0;
-    double last = 0;
-    for (size_t i = 0; i <= GRID && last > -HUGE_VAL; i++) {
-        const double x = low + (high - low) * (double)i / GRID;
-        const double share = above(distribution, fmin(rows_max, floor(report_exp10(x))));
-        last = share > 0 ? report_log10(share) : -HUGE_VAL;
-        points[count++] = (struct report_point){x, last};
-    }
-    return count;
-}
-
-/* Makes a line of the distribution within the axes, down to the share of one in `partitions`. */
-static void fill_exact(struct report_arena *arena, const struct exact *distribution, double partitions,
+/* Makes a line of the exact distribution within the axes, down to the share of one in `partitions`. */
+static void fill_exact(struct report_arena *arena, const struct tune_distribution *rows, double partitions,
                        const struct report_chart *chart, struct report_line *line)
 {
+    enum { GRID = 3000 }; /* more steps would be too narrow to be visible */
+    static const double rows_max = 1e18;
     const double least = -report_log10(partitions);
-    const double base = (double)distribution->base, low = report_exp10(chart->x.low);
-    const double from = fmax(1, floor((low - base) / (double)distribution->each));
-    const double to = fmin(rows_max, ceil((report_exp10(chart->x.high) - base) / (double)distribution->each));
-    struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
-    if (to < from)
-        return;
-    size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
-                                         : fill_grid(distribution, from, to, points);
-    while (count > 1 && points[count - 2].y < least)
-        count--;
-    points[count - 1].y = fmax(points[count - 1].y, least);
-    const double each = report_log10((double)distribution->each);
-    for (size_t i = 0; i < count; i++) {
-        const double x = distribution->base == 0
-                             ? points[i].x + each
-                             : report_log10(base + (double)distribution->each * report_exp10(points[i].x));
-        points[i].x = fmin(chart->x.high, fmax(chart->x.low, x));
+    struct report_point *points = report_take(arena, GRID + 1, sizeof *points);
+    size_t count = 0;
+    for (double last = 0; count <= GRID && last >= least; count++) {
+        const double x = chart->x.low + (chart->x.high - chart->x.low) * (double)count / GRID;
+        const double share = tune_above(rows, (uint64_t)fmin(rows_max, floor(report_exp10(x))));
+        last = share > 0 ? report_log10(share) : -HUGE_VAL;
+        points[count] = (struct report_point){x, fmax(last, least)};
     }
-    trace(arena, &chart->x, &chart->y, points, NULL, count, line);
+    trace(arena, &chart->x, &chart->panels[0].y, points, NULL, count, line);
 }
 
 struct entry {
@@ -320,8 +174,8 @@ struct entry {
     const struct lab_histogram *sizes;
     enum report_ink ink;
     bool is_open; /* the strategy has no closed partitions */
-    bool has_distribution, is_distribution_shared, is_distribution_drawn;
-    struct exact distribution;
+    bool is_distribution_shared, is_distribution_drawn;
+    struct tune_distribution distribution;
 };
 
 /* A line ends at the share of one partition. The axis ends at this factor below it. */
@@ -379,16 +233,16 @@ static void add_entries(const struct lab_result *result, struct report_arena *ar
 }
 
 /* A distribution that several strategies share is drawn once. */
-static void find_distributions(struct report_arena *arena, struct shares *selection)
+static void find_distributions(struct shares *selection)
 {
     for (size_t i = 0; i < selection->count; i++) {
         struct entry *entry = &selection->entries[i];
-        entry->has_distribution =
-            find_exact(arena, entry->strategy, selection->is_bytes, &entry->distribution);
-        entry->is_distribution_drawn = entry->has_distribution;
-        for (size_t k = 0; entry->has_distribution && k < i; k++) {
+        entry->is_distribution_drawn =
+            report_distribution(entry->strategy, selection->is_bytes, &entry->distribution);
+        for (size_t k = 0; entry->is_distribution_drawn && k < i; k++) {
             struct entry *other = &selection->entries[k];
-            if (other->is_distribution_drawn && is_same(&other->distribution, &entry->distribution)) {
+            if (other->is_distribution_drawn && other->distribution.p == entry->distribution.p &&
+                other->distribution.threshold == entry->distribution.threshold) {
                 other->is_distribution_shared = true;
                 entry->is_distribution_drawn = false;
             }
@@ -449,10 +303,10 @@ static void fill_axes(const struct lab_result *result, const struct shares *sele
     report_extremes_meet(&y, selection->least_share);
     for (size_t i = 0; i < selection->count; i++) {
         const struct entry *entry = &selection->entries[i];
-        const double end =
-            entry->is_distribution_drawn ? end_of(&entry->distribution, 1 / (double)entry->sizes->count) : 0;
-        if (end > 0)
-            report_extremes_meet(&x, end);
+        if (entry->is_distribution_drawn)
+            report_extremes_meet(
+                &x, fmin(REPORT_VALUE_MAX,
+                         (double)tune_quantile(&entry->distribution, 1 - 1 / (double)entry->sizes->count)));
     }
     add_rules(result, selection, &x, arena, chart);
     x.is_tight = true;
@@ -463,7 +317,7 @@ static void fill_axes(const struct lab_result *result, const struct shares *sele
     const struct report_curves_axis y_axis = {"share of partitions larger than x", REPORT_UNIT_SHARE,
                                               REPORT_LOG};
     report_scale_fill(&x_axis, &x, arena, &chart->x);
-    report_scale_fill(&y_axis, &y, arena, &chart->y);
+    report_scale_fill(&y_axis, &y, arena, &chart->panels[0].y);
 }
 
 static const char *size_hint(const struct entry *entry, bool is_bytes, const struct lab_bin *bin,
@@ -499,6 +353,7 @@ static void fill_sizes(const struct entry *entry, struct report_arena *arena,
     struct lab_bin *bins = report_sorted(arena, entry->sizes, &bin_count);
     struct report_point *points = report_take(arena, 2 * bin_count + 1, sizeof *points);
     const char **hints = report_take(arena, 2 * bin_count + 1, sizeof *hints);
+    const struct report_axis *y = &chart->panels[0].y;
     const double total = (double)entry->sizes->count;
     uint64_t larger = entry->sizes->count;
     struct report_point last = {-HUGE_VAL, HUGE_VAL}; /* of the last hint */
@@ -510,14 +365,14 @@ static void fill_sizes(const struct entry *entry, struct report_arena *arena,
         bins[i].count = larger;
         const double share = report_log10((larger > 0 ? (double)larger : 1) / total);
         points[2 * i + 2] = (struct report_point){x, share};
-        const double away = fmax((x - last.x) / (chart->x.high - chart->x.low),
-                                 (last.y - share) / (chart->y.high - chart->y.low));
+        const double away =
+            fmax((x - last.x) / (chart->x.high - chart->x.low), (last.y - share) / (y->high - y->low));
         if (away >= gap || i + 1 == bin_count) {
             hints[2 * i + 2] = size_hint(entry, chart->is_bytes, &bins[i], arena);
             last = points[2 * i + 2];
         }
     }
-    trace(arena, &chart->x, &chart->y, points, hints, 2 * bin_count + 1, line);
+    trace(arena, &chart->x, y, points, hints, 2 * bin_count + 1, line);
 }
 
 /* Between two percentiles nothing is known, so a line of them would say too much. At the size of each one the
@@ -535,7 +390,8 @@ static void fill_percentiles(const struct entry *entry, struct report_arena *are
         if (steps[i].size == steps[i + 1].size)
             continue;
         const double high = report_log10(steps[i].share_above), least = steps[i + 1].share_above;
-        const double low = least > 0 ? fmax(report_log10(least), chart->y.low) : chart->y.low;
+        const double bottom = chart->panels[0].y.low;
+        const double low = least > 0 ? fmax(report_log10(least), bottom) : bottom;
         line->samples[line->sample_count++] = (struct report_sample){
             .x = report_log10(fmin(REPORT_VALUE_MAX, fmax(1, (double)steps[i].size))),
             .y = high,
@@ -570,13 +426,16 @@ void report_survival_fill(const struct lab_result *result, struct report_arena *
                           struct report_chart *chart)
 {
     struct shares selection = {.is_bytes = chart->is_bytes, .least_share = 0.1};
-    chart->lines = report_take(arena, REPORT_LINES_MAX, sizeof *chart->lines);
+    struct report_panel *panel = chart->panels = report_take(arena, 1, sizeof *panel);
+    *panel = (struct report_panel){.label = "", .detail = "", .note = ""};
+    panel->lines = report_take(arena, REPORT_LINES_MAX, sizeof *panel->lines);
+    chart->panel_count = 1;
     add_entries(result, arena, &selection);
     if (selection.count == 0) {
         chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;
     }
-    find_distributions(arena, &selection);
+    find_distributions(&selection);
     fill_axes(result, &selection, arena, chart);
     bool has_distribution = false;
     for (size_t i = 0; i < selection.count; i++) {
@@ -584,26 +443,26 @@ void report_survival_fill(const struct lab_result *result, struct report_arena *
         if (!entry->is_distribution_drawn)
             continue;
         has_distribution = true;
-        struct report_line *line = &chart->lines[chart->line_count++];
+        struct report_line *line = &panel->lines[panel->line_count++];
         *line =
             (struct report_line){.label = "",
                                  .ink = entry->is_distribution_shared ? REPORT_INK_DISTRIBUTION : entry->ink,
                                  .is_distribution = true};
         fill_exact(arena, &entry->distribution, (double)entry->sizes->count, chart, line);
-        chart->line_count -= line->sample_count == 0;
+        panel->line_count -= line->sample_count == 0;
     }
     for (size_t i = 0; i < selection.count; i++) {
-        struct report_line *line = &chart->lines[chart->line_count++];
+        struct report_line *line = &panel->lines[panel->line_count++];
         if (selection.entries[i].strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
             fill_percentiles(&selection.entries[i], arena, chart, line);
-            chart->line_count -= line->sample_count == 0;
+            panel->line_count -= line->sample_count == 0;
         } else {
             fill_sizes(&selection.entries[i], arena, chart, line);
         }
     }
     if (has_distribution)
         report_legend_add(chart, REPORT_INK_DASHES, "exact distribution, hidden where the sizes follow it");
-    if (chart->line_count == 0) { /* all percentiles are the largest size */
+    if (panel->line_count == 0) { /* all percentiles are the largest size */
         chart->absent = "no share of the partitions is known to be larger than a size";
         return;
     }

@@ -93,6 +93,17 @@ const struct lab_histogram *report_sizes(const struct lab_strategy_result *strat
                                : (is_bytes ? &strategy->open_bytes : &strategy->open_rows);
 }
 
+bool report_distribution(const struct lab_strategy_result *strategy, bool is_bytes,
+                         struct tune_distribution *out)
+{
+    const struct bk_strategy *settings = &strategy->settings.strategy;
+    if (is_bytes || settings->kind != BK_KIND_PROBABILISTIC || settings->max_age_ns != 0 ||
+        strategy->closed_rows.count < REPORT_CLOSED_MIN)
+        return false;
+    *out = tune_distribution_of(settings, 1);
+    return true;
+}
+
 uint64_t report_limit_shown(uint64_t limit, uint64_t most)
 {
     return limit != 0 && limit / 100 <= most && limit < UINT64_MAX / 2 ? limit + limit / 2 : 0;
@@ -209,7 +220,7 @@ struct report_chart *report_chart_make(const struct lab_result *result, enum rep
     fill_heading(result, arena, chart);
     if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen)
         chart->absent = "identifiers have no partitions";
-    assert(chart->absent != NULL || chart->panel_count + chart->column_count + chart->line_count > 0);
+    assert(chart->absent != NULL || chart->panel_count + chart->column_count > 0);
     return chart;
 }
 
@@ -218,15 +229,16 @@ struct report_chart *report_chart_make(const struct lab_result *result, enum rep
 /* Adds entries to the key for the kinds of spots that the chart has. */
 static void add_spots_key(struct report_arena *arena, struct report_chart *chart)
 {
+    const struct report_panel *panel = &chart->panels[0];
     bool has_front = false, has_others = false;
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *spot = &chart->spots[i];
+    for (size_t i = 0; i < panel->spot_count; i++) {
+        const struct report_spot *spot = &panel->spots[i];
         has_front |= spot->is_on_front && !spot->is_chosen;
         has_others |= !spot->is_on_front && !spot->is_chosen;
     }
-    if (chart->spots[0].is_chosen)
+    if (panel->spots[0].is_chosen)
         report_legend_add(chart, REPORT_INK_CHOSEN,
-                          report_text(arena, "recommended: %s", chart->spots[0].label));
+                          report_text(arena, "recommended: %s", panel->spots[0].label));
     if (has_front)
         report_legend_add(chart, REPORT_INK_LINE, "on the front");
     if (has_others)
@@ -253,11 +265,15 @@ struct report_chart *report_front_make(const struct report_front *front, struct 
                                                 REPORT_LOG},
                                            y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG};
     struct report_chart *chart = report_take(arena, 1, sizeof *chart);
+    struct report_panel *panel = report_take(arena, 1, sizeof *panel);
+    *panel = (struct report_panel){.label = "", .detail = "", .note = ""};
     struct report_extremes xs = report_no_extremes, ys = report_no_extremes;
     assert(front->count >= 1 && front->count <= REPORT_FRONT_MAX);
     *chart = (struct report_chart){
         .name = "tune-front",
         .form = REPORT_FORM_FRONT,
+        .panels = panel,
+        .panel_count = 1,
         .heading = "The settings that stay within the limits",
         .title = report_text(arena, "%s: the settings that stay within the limits",
                              report_clean(arena, front->scenario)),
@@ -276,18 +292,18 @@ struct report_chart *report_front_make(const struct report_front *front, struct 
         report_extremes_meet(&ys, point->high);
     }
     report_scale_fill(&x, &xs, arena, &chart->x);
-    report_scale_fill(&y, &ys, arena, &chart->y);
-    chart->spots = report_take(arena, front->count, sizeof *chart->spots);
+    report_scale_fill(&y, &ys, arena, &panel->y);
+    panel->spots = report_take(arena, front->count, sizeof *panel->spots);
     for (size_t i = 0; i < front->count; i++) {
         const struct report_front_point *point = &front->points[i];
         const bool is_chosen = front->has_recommended && i == 0;
         const char *label = report_clean(arena, point->label);
-        chart->spots[chart->spot_count++] =
+        panel->spots[panel->spot_count++] =
             (struct report_spot){.label = label,
                                  .x = report_at(&chart->x, point->cost),
-                                 .y = report_at(&chart->y, point->bytes),
-                                 .low = report_at(&chart->y, point->low),
-                                 .high = report_at(&chart->y, point->high),
+                                 .y = report_at(&panel->y, point->bytes),
+                                 .low = report_at(&panel->y, point->low),
+                                 .high = report_at(&panel->y, point->high),
                                  .is_on_front = point->is_on_front,
                                  .is_best = point->is_best,
                                  .is_chosen = is_chosen,

@@ -10,6 +10,7 @@
 #include "lab/result.h"
 #include "reports/format.h"
 #include "reports/scale.h"
+#include "tune/odds.h"
 
 /* The functions that fill charts, whose names, forms and titles are in the table of model.c. */
 typedef void report_fill(const struct lab_result *result, struct report_arena *arena,
@@ -17,7 +18,7 @@ typedef void report_fill(const struct lab_result *result, struct report_arena *a
 report_fill report_partitions_fill, report_survival_fill, report_timeline_fill, report_reads_fill,
     report_costs_fill, report_nodes_fill, report_latency_fill, report_changes_fill, report_summary_fill;
 
-/* The fewest closed partitions for which their exact distribution is shown. */
+/* The fewest closed partitions whose distribution is told. */
 #define REPORT_CLOSED_MIN 100u
 
 /* Adds an entry to the key. */
@@ -33,6 +34,10 @@ struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histo
 /* The sizes of the closed or the open partitions. */
 const struct lab_histogram *report_sizes(const struct lab_strategy_result *strategy, bool is_bytes,
                                          enum lab_partition_state state);
+/* The exact distribution of the rows of a strategy's closed partitions. False where there is none to compare
+ * with: for bytes, other kinds than probabilistic, a greatest age, or below REPORT_CLOSED_MIN partitions. */
+bool report_distribution(const struct lab_strategy_result *strategy, bool is_bytes,
+                         struct tune_distribution *out);
 /* The size up to which an axis must reach for the limit to be seen; 0 if there is none, or if it is so far
  * beyond the sizes that it would squeeze them. */
 uint64_t report_limit_shown(uint64_t limit, uint64_t most);

@@ -138,7 +138,8 @@ static void write_svg_head(struct hand *hand, const struct report_chart *chart,
         svg, "svg", "id", id, "class", scene->width < REPORT_PAGE_WIDTH ? "chart-svg narrow" : "chart-svg",
         "viewBox", report_text(arena, "0 0 %.0f %.0f", scene->width, scene->height), "role", "img",
         "aria-labelledby", report_text(arena, is_described ? "%s-t %s-d" : "%s-t", id, id), NULL);
-    if (chart->form == REPORT_FORM_STACK || (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0))
+    if (chart->form == REPORT_FORM_STACK ||
+        (chart->form == REPORT_FORM_CURVES && chart->panels[0].label[0] == 0))
         report_sheet_attribute(svg, "data-snap", chart->form == REPORT_FORM_STACK ? "bars" : "lines");
     report_sheet_leaf(svg, "title", chart->title, "id", report_text(arena, "%s-t", id), NULL);
     if (is_described)
@@ -540,37 +541,32 @@ static void list_table(struct list *list, const struct report_chart *chart)
     }
 }
 
-static void list_line(struct list *list, const char *panel, const struct report_line *line,
-                      const struct report_axis *x, const struct report_axis *y)
-{
-    for (size_t i = 0; i < line->sample_count; i++) {
-        if (list->is_csv || line->samples[i].hint != NULL)
-            put_row(list, false, "ssnn", line->label[0] != 0 ? line->label : "exact distribution", panel,
-                    report_value_at(x, line->samples[i].x), report_value_at(y, line->samples[i].y));
-    }
-}
-
 static void list_lines(struct list *list, const struct report_chart *chart)
 {
-    put_row(list, true, "ssss", "line", "panel", chart->x.title,
-            chart->panel_count > 0 ? chart->panels[0].y.title : chart->y.title);
-    for (size_t i = 0; i < chart->line_count; i++)
-        list_line(list, "", &chart->lines[i], &chart->x, &chart->y);
+    put_row(list, true, "ssss", "line", "panel", chart->x.title, chart->panels[0].y.title);
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
-        for (size_t k = 0; k < panel->line_count; k++)
-            list_line(list, panel->label, &panel->lines[k], &chart->x, &panel->y);
+        for (size_t k = 0; k < panel->line_count; k++) {
+            const struct report_line *line = &panel->lines[k];
+            for (size_t n = 0; n < line->sample_count; n++) {
+                if (list->is_csv || line->samples[n].hint != NULL)
+                    put_row(list, false, "ssnn", line->label[0] != 0 ? line->label : "exact distribution",
+                            panel->label, report_value_at(&chart->x, line->samples[n].x),
+                            report_value_at(&panel->y, line->samples[n].y));
+            }
+        }
     }
 }
 
 static void list_spots(struct list *list, const struct report_chart *chart)
 {
-    put_row(list, true, "ssssss", "setting", chart->x.title, chart->y.title, "low", "high", "is");
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *spot = &chart->spots[i];
+    const struct report_panel *panel = &chart->panels[0];
+    put_row(list, true, "ssssss", "setting", chart->x.title, panel->y.title, "low", "high", "is");
+    for (size_t i = 0; i < panel->spot_count; i++) {
+        const struct report_spot *spot = &panel->spots[i];
         put_row(list, false, "snnnns", spot->label, report_value_at(&chart->x, spot->x),
-                report_value_at(&chart->y, spot->y), report_value_at(&chart->y, spot->low),
-                report_value_at(&chart->y, spot->high),
+                report_value_at(&panel->y, spot->y), report_value_at(&panel->y, spot->low),
+                report_value_at(&panel->y, spot->high),
                 spot->is_chosen     ? "recommended"
                 : spot->is_on_front ? "on the front"
                                     : "");

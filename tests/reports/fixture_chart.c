@@ -58,22 +58,24 @@ static void dump_line(const struct report_line *line, FILE *out)
 
 static void dump_lines(const struct report_chart *chart, FILE *out)
 {
+    const struct report_panel *panel = &chart->panels[0];
     dump_axis("x", &chart->x, out);
-    dump_axis("y", &chart->y, out);
+    dump_axis("y", &panel->y, out);
     for (size_t i = 0; i < chart->rule_count; i++) {
         fprintf(out, "rule %.4g '%s'\n", chart->rules[i].at, chart->rules[i].text);
     }
-    for (size_t i = 0; i < chart->line_count; i++) {
-        dump_line(&chart->lines[i], out);
+    for (size_t i = 0; i < panel->line_count; i++) {
+        dump_line(&panel->lines[i], out);
     }
 }
 
 static void dump_spots(const struct report_chart *chart, FILE *out)
 {
+    const struct report_panel *panel = &chart->panels[0];
     dump_axis("x", &chart->x, out);
-    dump_axis("y", &chart->y, out);
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *spot = &chart->spots[i];
+    dump_axis("y", &panel->y, out);
+    for (size_t i = 0; i < panel->spot_count; i++) {
+        const struct report_spot *spot = &panel->spots[i];
         fprintf(out, "spot %s'%s' %.4g,%.4g",
                 spot->is_chosen     ? "chosen "
                 : spot->is_on_front ? "front "
@@ -178,7 +180,7 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
         dump_table(chart, out);
         return;
     }
-    if (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0) {
+    if (chart->form == REPORT_FORM_CURVES && chart->panels[0].label[0] == 0) {
         dump_lines(chart, out);
         return;
     }
@@ -209,7 +211,9 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
 {
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
-        fprintf(out, "panel '%s'\n", panel->label);
+        if (panel->label[0] != 0) {
+            fprintf(out, "panel '%s'\n", panel->label);
+        }
         for (size_t k = 0; k < panel->bar_count; k++) {
             dump_hint(panel->bars[k].hint, out);
         }
@@ -221,6 +225,9 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
                 dump_hint(panel->lanes[k].spans[m].hint, out);
             }
         }
+        for (size_t k = 0; k < panel->spot_count; k++) {
+            dump_hint(panel->spots[k].hint, out);
+        }
         for (size_t k = 0; k < panel->line_count; k++) {
             for (size_t m = 0; m < panel->lines[k].sample_count; m++) {
                 dump_hint(panel->lines[k].samples[m].hint, out);
@@ -231,14 +238,6 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
         for (size_t row = 0; row < chart->row_count; row++) {
             dump_hint(chart->columns[i].cells[row].hint, out);
         }
-    }
-    for (size_t i = 0; i < chart->line_count; i++) {
-        for (size_t k = 0; k < chart->lines[i].sample_count; k++) {
-            dump_hint(chart->lines[i].samples[k].hint, out);
-        }
-    }
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        dump_hint(chart->spots[i].hint, out);
     }
 }
 

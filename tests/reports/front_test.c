@@ -7,7 +7,8 @@ static void fill_axis(const struct report_curves_axis *axis, double least, doubl
                       struct report_arena *arena, struct report_chart *chart)
 {
     struct report_extremes extremes = report_no_extremes;
-    *chart = (struct report_chart){.form = REPORT_FORM_CURVES, .name = "axis", .y.title = ""};
+    static struct report_panel empty = {.label = "", .y.title = ""};
+    *chart = (struct report_chart){.form = REPORT_FORM_CURVES, .name = "axis", .panels = &empty};
     chart->title = chart->subtitle = chart->foot = "";
     extremes.is_tight = true;
     report_extremes_meet(&extremes, least);
@@ -186,10 +187,10 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
  * figures. */
 static bool is_to_be_named(const struct report_chart *chart, size_t index)
 {
-    const struct report_spot *spot = &chart->spots[index];
+    const struct report_spot *spot = &chart->panels[0].spots[index];
     bool is_beaten = !spot->is_on_front;
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *other = &chart->spots[i];
+    for (size_t i = 0; i < chart->panels[0].spot_count; i++) {
+        const struct report_spot *other = &chart->panels[0].spots[i];
         const bool is_same = other->x == spot->x && other->y == spot->y;
         is_beaten |= i != index && (other->is_on_front || other->is_chosen) && other->x <= spot->x &&
                      other->y <= spot->y && (!is_same || i < index);
@@ -228,14 +229,15 @@ static void test_names_of_a_front_are_shown_or_counted(void **state)
         const struct report_chart *chart = chart_of_case(i, &arena);
         report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
         size_t wanted = 0, placed = 0, left_out = 0;
-        for (size_t k = 0; k < chart->spot_count; k++) {
+        for (size_t k = 0; k < chart->panels[0].spot_count; k++) {
             wanted += is_to_be_named(chart, k);
         }
         for (size_t k = 0; k < scene.count; k++) {
             const struct report_mark *mark = &scene.marks[k];
-            for (size_t n = 0; mark->shape == REPORT_SHAPE_TEXT && n < chart->spot_count; n++) {
+            for (size_t n = 0; mark->shape == REPORT_SHAPE_TEXT && n < chart->panels[0].spot_count; n++) {
                 /* The address identifies the spot, since several spots may have equal texts. */
-                placed += mark->type.text == chart->spots[n].label && chart->spots[n].label[0] != 0;
+                placed += mark->type.text == chart->panels[0].spots[n].label &&
+                          chart->panels[0].spots[n].label[0] != 0;
             }
             if (mark->shape == REPORT_SHAPE_TEXT && strstr(mark->type.text, "hidden") != NULL) {
                 left_out = strtoul(mark->type.text, NULL, 10);
@@ -245,7 +247,7 @@ static void test_names_of_a_front_are_shown_or_counted(void **state)
         assert_true(placed > 0 || wanted == 0);
         if (front.front.has_recommended) {
             char entry[256];
-            snprintf(entry, sizeof entry, "recommended: %s", chart->spots[0].label);
+            snprintf(entry, sizeof entry, "recommended: %s", chart->panels[0].spots[0].label);
             assert_int_equal(count_texts(&scene, entry), 1);
         }
         report_arena_free(&arena);

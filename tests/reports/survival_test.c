@@ -73,7 +73,7 @@ static void test_curve_of_few_sizes_is_described_step_by_step(void **state)
               "line line2 'other (open)' 0.96,0 2,0 2,-0.301\n");
     free(text);
     struct made made = make(result, REPORT_SURVIVAL_ROWS);
-    const struct report_line *lines = made.chart->lines;
+    const struct report_line *lines = made.chart->panels[0].lines;
     const char *const hints[] = {NULL,
                                  NULL,
                                  "unbucketed: 10 rows, 4 of 10 closed partitions are larger (40%)",
@@ -128,7 +128,7 @@ static bool is_near(const struct report_chart *chart, const struct report_line *
                     double most)
 {
     const double across = REPORT_PAGE_WIDTH / (chart->x.high - chart->x.low);
-    const double down = REPORT_CURVES_HEIGHT / (chart->y.high - chart->y.low);
+    const double down = REPORT_CURVES_HEIGHT / (chart->panels[0].y.high - chart->panels[0].y.low);
     for (size_t i = 1; i < line->sample_count; i++) {
         const double x0 = (line->samples[i - 1].x - x) * across, y0 = (line->samples[i - 1].y - y) * down;
         const double dx = (line->samples[i].x - x) * across - x0, dy = (line->samples[i].y - y) * down - y0;
@@ -155,7 +155,7 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
             fixture_put(out, false, 1 + (draw >> (20 + draw % 40)) % 4000000000u, 1);
         }
         struct made made = make(result, REPORT_SURVIVAL_ROWS);
-        const struct report_line *line = &made.chart->lines[0];
+        const struct report_line *line = &made.chart->panels[0].lines[0];
         assert_in_range(line->sample_count, 3, 600);
         size_t bin_count;
         struct lab_bin *bins = lab_histogram_sorted(&out->closed_rows, &bin_count);
@@ -177,26 +177,26 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
 }
 
 /* Compares the drawn line with the distribution, at sizes independent of the line's points. */
-static void assert_distribution_is_exact(const struct report_chart *chart, double each,
+static void assert_distribution_is_exact(const struct report_chart *chart,
                                          const struct tune_distribution *rows)
 {
-    assert_true(chart->lines[0].is_distribution);
+    assert_true(chart->panels[0].lines[0].is_distribution);
     size_t compared = 0;
     /* The line ends at the share of one partition, like the line of the sizes. */
-    const struct report_line *sizes = &chart->lines[1];
+    const struct report_line *sizes = &chart->panels[0].lines[1];
     const double lowest = sizes->samples[sizes->sample_count - 1].y;
     for (double x = chart->x.low; x <= chart->x.high; x += (chart->x.high - chart->x.low) / 997) {
-        const uint64_t n = (uint64_t)floor(pow(10, x) / each);
+        const uint64_t n = (uint64_t)floor(pow(10, x));
         const double share = tune_above(rows, n);
         if (n > 0 && share > 0 && log10(share) > lowest) {
             compared++;
-            assert_true(is_near(chart, &chart->lines[0], x, log10(share), 0.6));
+            assert_true(is_near(chart, &chart->panels[0].lines[0], x, log10(share), 0.6));
         }
     }
     assert_true(compared > 300);
 }
 
-static void test_distribution_of_each_kind_is_the_exact_one(void **state)
+static void test_distribution_is_the_exact_one(void **state)
 {
     (void)state;
     const struct {
@@ -211,34 +211,10 @@ static void test_distribution_of_each_kind_is_the_exact_one(void **state)
                              1000);
         result->limits = (struct lab_limits){0};
         struct made made = make(result, REPORT_SURVIVAL_ROWS);
-        assert_distribution_is_exact(made.chart, 1, &distribution);
-        report_arena_free(&made.arena);
-        /* All rows of the fixture have 350 bytes. */
-        made = make(result, REPORT_SURVIVAL_BYTES);
-        assert_distribution_is_exact(made.chart, 350, &distribution);
+        assert_distribution_is_exact(made.chart, &distribution);
         report_arena_free(&made.arena);
         lab_result_destroy(result);
     }
-    struct lab_result *result = fixture_result("distribution", "synthetic");
-    result->limits = (struct lab_limits){0};
-    struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_weighted(1000, 5, &strategy), BK_OK);
-    struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
-    fixture_put(out, false, 11, 40);
-    fixture_put(out, false, 16, 60);
-    const struct tune_distribution distribution = tune_weighted(1000, 5, 350);
-    struct made made = make(result, REPORT_SURVIVAL_ROWS);
-    assert_distribution_is_exact(made.chart, 1, &distribution);
-    report_arena_free(&made.arena);
-    made = make(result, REPORT_SURVIVAL_BYTES);
-    assert_distribution_is_exact(made.chart, 350, &distribution);
-    report_arena_free(&made.arena);
-    /* With a row of another size, the distribution of weighted no longer follows from the sizes alone. */
-    lab_histogram_add(&out->closed_bytes, 4000, 1, 11);
-    lab_histogram_add(&out->closed_rows, 11, 1, 11);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "distribution ", false);
-    assert_says(result, REPORT_SURVIVAL_BYTES, "distribution ", false);
-    lab_result_destroy(result);
 }
 
 static void test_distribution_is_shown_only_where_it_holds_and_once(void **state)
@@ -254,6 +230,7 @@ static void test_distribution_is_shown_only_where_it_holds_and_once(void **state
     assert_says(result, REPORT_SURVIVAL_ROWS, "\ndistribution line2 ''", true);
     assert_says(result, REPORT_SURVIVAL_ROWS,
                 "legend dashes exact distribution, hidden where the sizes follow it\n", true);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "distribution ", false);
     out = fixture_add(result, "again", &strategy);
     fixture_distribution(out, 1.0 / 512, 40, 100);
     assert_says(result, REPORT_SURVIVAL_ROWS, "\ndistribution distribution ''", true);
@@ -332,7 +309,7 @@ static void test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out(vo
     struct lab_strategy_result *out = fixture_percentiles(result, sizes);
     assert_says(result, REPORT_SURVIVAL_BYTES, "A range: only percentiles are known", true);
     struct made made = make(result, REPORT_SURVIVAL_BYTES);
-    const struct report_line *line = &made.chart->lines[0];
+    const struct report_line *line = &made.chart->panels[0].lines[0];
     assert_true(line->is_points && line->sample_count == 3);
     assert_string_equal(line->samples[0].hint,
                         "file: 25% to 50% of the partitions are larger than 1,000 bytes");
@@ -340,7 +317,7 @@ static void test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out(vo
                         "file: 1% to 2% of the partitions are larger than 2,000 bytes");
     assert_string_equal(line->samples[2].hint,
                         "file: 0% to 1% of the partitions are larger than 9,000 bytes");
-    assert_true(line->samples[2].low == made.chart->y.low);
+    assert_true(line->samples[2].low == made.chart->panels[0].y.low);
     report_arena_free(&made.arena);
     made = make(result, REPORT_PARTITIONS_BYTES);
     const struct report_panel *panel = &made.chart->panels[made.chart->panel_count - 1];
@@ -358,7 +335,7 @@ int main(void)
         cmocka_unit_test(test_curve_of_few_sizes_is_described_step_by_step),
         cmocka_unit_test(test_limit_far_from_the_sizes_is_reported_and_not_drawn),
         cmocka_unit_test(test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points),
-        cmocka_unit_test(test_distribution_of_each_kind_is_the_exact_one),
+        cmocka_unit_test(test_distribution_is_the_exact_one),
         cmocka_unit_test(test_distribution_is_shown_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),

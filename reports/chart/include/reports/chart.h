@@ -190,9 +190,13 @@ struct report_panel {
     size_t moment_count;
     struct report_stage stages[REPORT_STAGES_MAX];
     size_t stage_count;
-    /* REPORT_FORM_CURVES, together with y of REPORT_FORM_STACK */
+    /* REPORT_FORM_CURVES, together with y of REPORT_FORM_STACK; at most REPORT_LINES_MAX, distributions first.
+     * The only panel of a chart may have no label. */
     struct report_line *lines;
     size_t line_count;
+    /* REPORT_FORM_FRONT, together with y of REPORT_FORM_STACK */
+    struct report_spot *spots;
+    size_t spot_count;
 };
 
 struct report_cell {
@@ -245,7 +249,7 @@ struct report_chart {
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
-    struct report_panel *panels; /* REPORT_FORM_STACK, _LANES, _PANES, _SUMMARY */
+    struct report_panel *panels; /* of all forms but tables and sequences */
     size_t panel_count;
     struct report_axis x; /* for all forms except tables, lanes and tiles */
     /* REPORT_FORM_SUMMARY */
@@ -256,14 +260,8 @@ struct report_chart {
     size_t row_count;
     struct report_column *columns;
     size_t column_count;
-    /* REPORT_FORM_CURVES, REPORT_FORM_FRONT */
-    struct report_axis y;
-    struct report_line *lines; /* up to REPORT_CURVES_MAX lines, preceded by as many distributions */
-    size_t line_count;
-    struct report_moment *rules; /* in order of x */
+    struct report_moment *rules; /* REPORT_FORM_CURVES: in order of x */
     size_t rule_count;
-    struct report_spot *spots; /* REPORT_FORM_FRONT */
-    size_t spot_count;
     const struct report_sequence *sequence; /* REPORT_FORM_SEQUENCE */
 };
 
