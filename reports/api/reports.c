@@ -62,8 +62,8 @@ bool report_write(const struct lab_result *result, const struct report_front *fr
         report_arena_free(&arena);
     }
     report_typesetter_destroy(typesetter);
-    ok = ok &&
-         (out->count == 0 || report_output((const char *const *)out->paths, contents, out->count, error));
+    ok = ok && (out->count == 0 ||
+                report_output((const char *const *)out->paths, contents, out->count, false, error));
     for (size_t i = 0; i < CHARTS; i++)
         report_bytes_free(&contents[i]);
     if (!ok)
@@ -82,16 +82,6 @@ void report_left_out(const struct lab_result *result, struct report_files *out)
             out->paths[out->count++] = g_strdup_printf("%s: %s", chart->name, chart->absent);
     }
     report_arena_free(&arena);
-}
-
-bool report_write_text(const char *folder, const char *name, const char *text, char **path,
-                       struct sim_error *error)
-{
-    const struct report_bytes content = {(unsigned char *)(uintptr_t)text, strlen(text), 0};
-    *path = g_build_filename(folder, name, NULL);
-    if (!report_output((const char *const *)path, &content, 1, error))
-        g_clear_pointer(path, g_free);
-    return *path != NULL;
 }
 
 bool report_sequence_print(const struct report_sequence *sequence, enum report_format format,

@@ -51,23 +51,6 @@ static int follow(const char *path, char **out)
     }
 }
 
-/* ".NAME.PID.N.partial" */
-static bool is_partial_name(const char *name)
-{
-    size_t size = strlen(name), end = strlen(ENDING);
-    if (name[0] != '.' || size <= end || strcmp(name + size - end, ENDING) != 0)
-        return false;
-    size -= end;
-    for (int number = 0; number < 2; number++) {
-        size_t before = size;
-        while (size > 1 && name[size - 1] >= '0' && name[size - 1] <= '9')
-            size--;
-        if (size == before || size <= 2 || name[--size] != '.')
-            return false;
-    }
-    return true;
-}
-
 /* Removes the partial files of processes that no longer live. */
 static void sweep(int folder)
 {
@@ -77,7 +60,7 @@ static void sweep(int folder)
         close(copy);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         struct stat status;
-        int file = is_partial_name(entry->d_name)
+        int file = g_regex_match_simple("^\\..*\\.[0-9]+\\.[0-9]+\\" ENDING "$", entry->d_name, 0, 0)
                        ? openat(folder, entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
                        : -1;
         if (file == -1)
@@ -260,14 +243,19 @@ int report_partial_end(struct report_partial *out, bool is_complete)
  * need. */
 enum { STEM_SIZE_MAX = 160 };
 
-static bool fail(struct sim_error *error, const char *step, const char *path, int reason)
+bool report_file_fail(int code, const char *path, struct sim_error *error)
 {
-    const char *cure = reason == ENOSPC || reason == EDQUOT ? "make room on the disk"
-                       : reason == ENOTDIR || reason == EISDIR || reason == EEXIST
-                           ? "move the existing file away"
-                           : "choose another folder";
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot %s: %s; %s", path, step, strerror(reason),
-                    cure);
+    const bool is_name =
+        code == EISDIR || code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
+    if (code == EEXIST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: already exists, and was not changed; choose another name, or remove it first",
+                        path);
+    return sim_fail(error, is_name ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    code == EISDIR ? "name a file in it"
+                    : is_name      ? "make the folder first, or name another file"
+                                   : "free space there, check its permissions, or name another file");
 }
 
 /* The first folder of the path that does not exist; NULL when all do. */
@@ -297,33 +285,27 @@ static void remove_folders(const char *folder, const char *first)
     }
 }
 
-static bool write_whole(const char *path, struct report_partial *output, const struct report_bytes *content,
-                        struct sim_error *error)
+static int write_whole(const char *path, bool is_new, struct report_partial *output,
+                       const struct report_bytes *content)
 {
-    const char *step = "open";
-    int reason = report_partial_open(output, path, false);
-    if (reason == 0) {
-        step = "write";
-        reason = report_partial_write(output, content->data, content->size);
-    }
-    if (reason == 0) {
-        step = "flush";
-        reason = report_partial_sync(output);
-    }
-    return reason == 0 ? true : fail(error, step, path, reason);
+    int reason = report_partial_open(output, path, is_new);
+    reason = reason != 0 ? reason : report_partial_write(output, content->data, content->size);
+    return reason != 0 ? reason : report_partial_sync(output);
 }
 
-bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count,
+bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count, bool is_new,
                    struct sim_error *error)
 {
     g_autofree char *folder = g_path_get_dirname(paths[0]), *missing = first_missing(folder);
     g_autofree struct report_partial *outputs = g_new0(struct report_partial, count);
-    bool ok = g_mkdir_with_parents(folder, 0777) == 0 || fail(error, "make the folder", folder, errno);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = write_whole(paths[i], &outputs[i], &contents[i], error);
+    bool ok = g_mkdir_with_parents(folder, 0777) == 0 || report_file_fail(errno, paths[0], error);
+    for (size_t i = 0; ok && i < count; i++) {
+        const int reason = write_whole(paths[i], is_new, &outputs[i], &contents[i]);
+        ok = reason == 0 || report_file_fail(reason, paths[i], error);
+    }
     for (size_t i = 0; i < count; i++) {
-        int reason = report_partial_end(&outputs[i], ok);
-        ok = ok && (reason == 0 || fail(error, "rename", paths[i], reason));
+        const int reason = report_partial_end(&outputs[i], ok);
+        ok = ok && (reason == 0 || report_file_fail(reason, paths[i], error));
     }
     if (!ok && missing != NULL)
         remove_folders(folder, missing);

@@ -710,7 +710,7 @@ bool report_page_write(const struct report_page *page, const char *folder, char 
     struct report_bytes content = {0};
     *path = report_output_path(folder, page->result->scenario_name, page->result->is_tuned, NULL, "html");
     bool ok = report_page_make(page, &content, error) &&
-              report_output((const char *const *)path, &content, 1, error);
+              report_output((const char *const *)path, &content, 1, false, error);
     report_bytes_free(&content);
     if (!ok)
         g_clear_pointer(path, g_free);

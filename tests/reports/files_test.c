@@ -191,9 +191,9 @@ static void test_result_with_nothing_to_show_writes_nothing(void **state)
     close_place(&place);
 }
 
-static void assert_environment(const struct sim_error *error, const char *part)
+static void assert_error(const struct sim_error *error, enum sim_error_class class, const char *part)
 {
-    assert_int_equal(error->class, SIM_ERROR_ENVIRONMENT);
+    assert_int_equal(error->class, class);
     assert_null(strchr(error->text, '\n'));
     if (strstr(error->text, part) == NULL) {
         fail_msg("no '%s' in '%s'", part, error->text);
@@ -220,7 +220,7 @@ static void test_disk_full_at_any_step_leaves_no_half_file(void **state)
             break;
         }
         met[disk_failed] = true;
-        assert_environment(&error, "No space left on device; make room on the disk");
+        assert_error(&error, SIM_ERROR_ENVIRONMENT, "No space left on device; free space there");
         assert_int_equal(files.count, 0);
         assert_null(files.paths);
         if (disk_failed == DISK_RENAME) {
@@ -258,7 +258,7 @@ static void test_file_that_cannot_grow_leaves_the_old_one(void **state)
     bool ok = report_write(result, NULL, REPORT_PNG, place.folder, &none, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
     assert_false(ok);
-    assert_environment(&error, "cannot write: File too large");
+    assert_error(&error, SIM_ERROR_ENVIRONMENT, "File too large");
     assert_int_equal(entries(place.folder, false), files.count);
     size_t size_after;
     char *after = read_file(files.paths[0], &size_after);
@@ -271,7 +271,7 @@ static void test_file_that_cannot_grow_leaves_the_old_one(void **state)
     close_place(&place);
 }
 
-static void test_folder_that_cannot_be_created_is_an_environment_error(void **state)
+static void test_folder_that_cannot_be_created_is_an_input_error(void **state)
 {
     (void)state;
     struct place place;
@@ -285,19 +285,18 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
     struct report_files files;
     struct sim_error error = {0};
     assert_false(report_write(result, NULL, REPORT_SVG, path, &files, &error));
-    assert_environment(&error,
-                       "a-file: cannot make the folder: Not a directory; move the existing file away");
+    assert_error(&error, SIM_ERROR_INPUT, "Not a directory; make the folder first, or name another file");
     snprintf(path, sizeof path, "%s/a-file/below", place.folder);
     assert_false(report_write(result, NULL, REPORT_SVG, path, &files, &error));
-    assert_environment(&error, "below: cannot make the folder: Not a directory");
+    assert_error(&error, SIM_ERROR_INPUT, "Not a directory");
     assert_false(report_write(result, NULL, REPORT_SVG, "/proc/nothing/here", &files, &error));
-    assert_environment(&error, "/proc/nothing/here: cannot make the folder: ");
+    assert_error(&error, SIM_ERROR_INPUT, "/proc/nothing/here/");
     assert_int_equal(entries(place.folder, false), 1);
     /* A folder has the name that a chart should get. */
     snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.svg", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(report_write(result, NULL, REPORT_SVG, place.folder, &files, &error));
-    assert_environment(&error, "rows.svg: cannot open: Is a directory; move the existing file away");
+    assert_error(&error, SIM_ERROR_INPUT, "rows.svg: Is a directory; name a file in it");
     assert_int_equal(entries(place.folder, false), 2);
     lab_result_destroy(result);
     close_place(&place);
@@ -312,7 +311,7 @@ int main(void)
         cmocka_unit_test(test_result_with_nothing_to_show_writes_nothing),
         cmocka_unit_test(test_disk_full_at_any_step_leaves_no_half_file),
         cmocka_unit_test(test_file_that_cannot_grow_leaves_the_old_one),
-        cmocka_unit_test(test_folder_that_cannot_be_created_is_an_environment_error),
+        cmocka_unit_test(test_folder_that_cannot_be_created_is_an_input_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

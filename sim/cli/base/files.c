@@ -16,21 +16,6 @@
 #include "kernel/file.h"
 #include "reports/output.h"
 
-bool cli_file_fail(int code, const char *path, struct sim_error *error)
-{
-    const bool is_name =
-        code == EISDIR || code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
-    if (code == EEXIST)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: already exists, and was not changed; choose another name, or remove it first",
-                        path);
-    return sim_fail(error, is_name ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
-                    strerror(code),
-                    code == EISDIR ? "name a file in it"
-                    : is_name      ? "make the folder first, or name another file"
-                                   : "free space there, check its permissions, or name another file");
-}
-
 bool cli_file_check(const char *name, const char *path, struct sim_error *error)
 {
     struct stat status;
@@ -41,33 +26,16 @@ bool cli_file_check(const char *name, const char *path, struct sim_error *error)
                         name);
     const bool is_there = stat(path, &status) == 0;
     if ((is_there && S_ISDIR(status.st_mode)) || g_str_has_suffix(path, "/"))
-        return cli_file_fail(EISDIR, path, error);
+        return report_file_fail(EISDIR, path, error);
     g_autofree char *folder = g_path_get_dirname(path);
     return (is_there && !S_ISREG(status.st_mode)) || access(folder, W_OK | X_OK) == 0 ||
-           cli_file_fail(errno, path, error);
-}
-
-static bool write_file(const char *path, bool is_new, const void *text, size_t size, struct sim_error *error)
-{
-    struct report_partial output;
-    int code = report_partial_open(&output, path, is_new);
-    if (code != 0)
-        return cli_file_fail(code, path, error);
-    code = report_partial_write(&output, text, size);
-    code = code != 0 ? code : report_partial_sync(&output);
-    int ended = report_partial_end(&output, code == 0);
-    code = code != 0 ? code : ended;
-    return code == 0 || cli_file_fail(code, path, error);
+           report_file_fail(errno, path, error);
 }
 
 bool cli_file_write(const char *path, const void *text, size_t size, struct sim_error *error)
 {
-    return write_file(path, false, text, size, error);
-}
-
-bool cli_file_create(const char *path, const void *text, size_t size, struct sim_error *error)
-{
-    return write_file(path, true, text, size, error);
+    const struct report_bytes content = {.data = (unsigned char *)(uintptr_t)text, .size = size};
+    return report_output(&path, &content, 1, false, error);
 }
 
 FILE *cli_memory_open(char **text, size_t *size)
@@ -93,7 +61,7 @@ bool cli_file_open(struct cli_file *file, const char *path, struct sim_error *er
         code = errno;
     if (code != 0)
         report_partial_end(&file->output, false);
-    return code == 0 || cli_file_fail(code, path, error);
+    return code == 0 || report_file_fail(code, path, error);
 }
 
 bool cli_file_close(struct cli_file *file, bool is_whole, struct sim_error *error)
@@ -107,7 +75,7 @@ bool cli_file_close(struct cli_file *file, bool is_whole, struct sim_error *erro
     code = code != 0 || !is_whole ? code : report_partial_sync(&file->output);
     int ended = report_partial_end(&file->output, is_whole && code == 0);
     code = code != 0 ? code : ended;
-    return !is_whole || code == 0 || cli_file_fail(code, file->path, error);
+    return !is_whole || code == 0 || report_file_fail(code, file->path, error);
 }
 
 bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct sim_error *error)

@@ -332,7 +332,7 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
     if (trace->code == 0 && fflush(trace->stream) != 0)
         trace->code = errno;
     return trace->code == 0 ||
-           cli_file_fail(trace->code, trace->stream == stdout ? "standard output" : trace->path, error);
+           report_file_fail(trace->code, trace->stream == stdout ? "standard output" : trace->path, error);
 }
 
 void cli_event_trace_free(struct cli_event_trace *trace)

@@ -42,10 +42,6 @@ char *report_no_buckets_told(const struct report_horizon *horizon);
  * reason: "bucket-changes: no agent was seen while a key's bucket changed". The caller must free *out with
  * report_files_free(). */
 void report_left_out(const struct lab_result *result, struct report_files *out);
-/* Writes a text file next to the charts; it appears only when it is complete. *path is FOLDER/NAME, which the
- * caller must free; NULL on failure. */
-bool report_write_text(const char *folder, const char *name, const char *text, char **path,
-                       struct sim_error *error);
 void report_files_free(struct report_files *files);
 
 /* Writes a sequence diagram to the standard output. Its texts have no control characters. */

@@ -46,10 +46,12 @@ void report_bytes_free(struct report_bytes *bytes);
 
 /* Writes contents[i] to paths[i], which must be in one folder, for at least one file: all are written next to
  * their targets and flushed, and then all are renamed. If one cannot be written, none appears, and a folder
- * that was created for them is removed; the folder is created with its parents if it is missing. Errors are
- * SIM_ERROR_ENVIRONMENT. */
-bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count,
+ * that was created for them is removed; the folder is created with its parents if it is missing. is_new: as
+ * above. */
+bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count, bool is_new,
                    struct sim_error *error);
+/* The error for an errno: SIM_ERROR_INPUT for a name that no file can have; returns false. */
+bool report_file_fail(int code, const char *path, struct sim_error *error);
 /* The path FOLDER/SCENARIO-CHART.EXT of a file of a result (reports/reports.h); without -CHART when chart is
  * NULL. is_tuned: SCENARIO-tune-CHART, so that the charts of a run are not overwritten. The caller must free
  * it. */

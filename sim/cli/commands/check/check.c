@@ -641,20 +641,13 @@ static void write_gate(xmlTextWriterPtr writer, const struct cli_gate *gate)
 
 static bool write_junit(const struct cli_gate *gate, struct sim_error *error)
 {
-    struct stat status;
     xmlMemSetup(g_free, g_malloc, g_realloc, g_strdup); /* so that no call fails for lack of memory */
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
     write_gate(writer, gate);
     xmlFreeTextWriter(writer);
     const char *text = (const char *)xmlBufferContent(buffer);
-    g_autofree char *path = NULL, *folder = g_path_get_dirname(gate->junit),
-                    *name = g_path_get_basename(gate->junit);
-    /* Something that is not a regular file, such as /dev/stdout, is written directly, and must not be
-     * replaced by a file. */
-    bool is_fine = stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)
-                       ? cli_file_write(gate->junit, text, strlen(text), error)
-                       : report_write_text(folder, name, text, &path, error);
+    bool is_fine = cli_file_write(gate->junit, text, strlen(text), error);
     xmlBufferFree(buffer);
     return is_fine;
 }

@@ -321,7 +321,10 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     add_comment(whole, "%s%s%s", breach->key, breach->key[0] == '\0' ? "" : ": ", breach->violation.text);
     add_comment(whole, "The expectation fails as long as the guarantee is broken.");
     g_string_append(whole, text);
-    bool is_fine = report_write_text(folder, file, whole->str, &finding->path, error);
+    g_autofree char *path = g_build_filename(folder, file, NULL);
+    bool is_fine = cli_file_write(path, whole->str, whole->len, error);
+    if (is_fine)
+        finding->path = g_steal_pointer(&path);
     g_string_free(whole, TRUE);
     return is_fine;
 }

@@ -115,8 +115,10 @@ static bool init(const struct cli_args *args, struct sim_error *error)
     *strrchr(base, '.') = '\0';
     if (schema != NULL && (text = scenario_of(path, schema, base, error)) == NULL)
         return false;
-    if (!(schema != NULL ? cli_file_create(path, text, strlen(text), error)
-                         : cli_file_create(path, cli_starter, cli_starter_size, error)))
+    const struct report_bytes content =
+        schema == NULL ? (struct report_bytes){(unsigned char *)(uintptr_t)cli_starter, cli_starter_size, 0}
+                       : (struct report_bytes){(unsigned char *)text, strlen(text), 0};
+    if (!report_output((const char *const *)&path, &content, 1, true, error))
         return false;
     if (!args->is_quiet) {
         printf("wrote ");

@@ -281,18 +281,11 @@ extern const struct cli_command cli_bucket_of, cli_check, cli_cql, cli_diff, cli
 /* --- the files that a command writes: each appears under its name only when it is complete, and none
  * overwrites one that the command reads. */
 
-/* Files of text. A temporary file next to the target is flushed and renamed; a pipe or a device is
- * written directly. Errors: SIM_ERROR_INPUT for a name that no file can have, otherwise
- * SIM_ERROR_ENVIRONMENT */
-
-/* The error for an errno; returns false. */
-bool cli_file_fail(int code, const char *path, struct sim_error *error);
 /* Checks, before anything is run, that the file of the option --NAME can be written; path may be NULL.
  * Whether it would overwrite an input is checked below. */
 bool cli_file_check(const char *name, const char *path, struct sim_error *error);
+/* As report_output(), of one file. */
 bool cli_file_write(const char *path, const void *text, size_t size, struct sim_error *error);
-/* The same; fails when the file exists. */
-bool cli_file_create(const char *path, const void *text, size_t size, struct sim_error *error);
 /* The limits and the first strategies of a scenario that a command writes. */
 #define CLI_SCENARIO_LIMITS                                                                                  \
     "limits: # what is too much, and too little, in your view\n"                                             \
