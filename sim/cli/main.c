@@ -10,28 +10,9 @@
 #include <jansson.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "kernel/text.h"
-
-/* Every command was measured to need at most 96 KiB, arguments and environment included. The rest is margin,
- * for a long environment and for libraries of other versions. */
-#define STACK_BYTES_LEAST (512u << 10)
-
-/* The stack of the first thread is limited by the shell; other threads have stacks of a fixed size. */
-static bool check_stack(struct sim_error *error)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur >= STACK_BYTES_LEAST)
-        return true;
-    return sim_fail(
-        error, SIM_ERROR_ENVIRONMENT,
-        "bucketlab: a stack of %llu KiB is too small, the program needs %u; raise the limit: ulimit "
-        "-s %u",
-        (unsigned long long)limit.rlim_cur / 1024, STACK_BYTES_LEAST / 1024, STACK_BYTES_LEAST / 1024);
-}
 
 /* If a standard stream is closed, a database could be opened with its descriptor, and be overwritten by
  * output. */
@@ -167,10 +148,6 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     struct ranks *ranks;
     int code = 0;
-    if (!check_stack(&error)) {
-        cli_print_line(stderr, "", error.text);
-        return SIM_ERROR_ENVIRONMENT;
-    }
     if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
         code = (int)error.class;
     else if (ranks_own(ranks) > 0)

@@ -247,7 +247,7 @@ class CheckTest(ProgramTest):
         self.assertEqual(len(found), 1, found)
         self.assertRegex(found[0], r"\Asmall.yaml: digest changed: [0-9a-f]{16}, baseline 0123456789abcdef; first "
                                    r"to differ: strategy time, placement [0-9a-f]{16}, baseline "
-                                   r"00000000000000aa, and 1 more of 5\Z")
+                                   r"00000000000000aa, 0 events, baseline 0, and 1 more of 5\Z")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore")
         self.assertIn("small.yaml: note: digest changed: ", out)
         self.sql("UPDATE run SET version = '0.0.9'")
@@ -326,26 +326,16 @@ class CheckTest(ProgramTest):
         for finding in figures:
             self.assertIn(finding["text"], text)
 
-    def test_changed_scenario_is_named_by_its_lines(self):
-        good = GOOD + "# one\n# two\n# three\n"
-        self.write("small.yaml", good)
+    def test_changed_scenario_is_named(self):
         self.update()
-        self.write("small.yaml", good.replace("bits: 4", "bits: 3").replace("rows: 10,", "rows: 11,"))
+        self.write("small.yaml", GOOD.replace("bits: 4", "bits: 3").replace("rows: 10,", "rows: 11,"))
         found = self.against()
         self.assertIn("first to differ: strategy probabilistic", found[1])
-        self.assertIn("; the scenario changed since: lines 7 to 13", found[1])
-        lines = good.splitlines(True)
-        for text, told in [("# a remark\n" + good, "line 1"), (good + "# a remark\n", f"line {len(lines) + 1}"),
-                           (good + "# no end", f"line {len(lines) + 1}"), (good[:-1], f"line {len(lines)}"),
-                           ("".join(lines[:3] + ["\n", "\n"] + lines[3:]), "lines 4 to 5"),
-                           ("".join(lines[:-1]), f"1 line gone before line {len(lines)}"),
-                           ("".join(lines[:-3]), f"3 lines gone before line {len(lines) - 2}"),
-                           (good.replace("0.5/s", "0.50/s"), "line 5")]:
-            self.write("small.yaml", text)
-            out, _ = self.check("small.yaml", "--baseline", "b.db")
-            self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since: "
-                          f"{told}\n", out)
-        self.write("small.yaml", good)
+        self.assertTrue(found[1].endswith("; the scenario changed since"), found[1])
+        self.write("small.yaml", GOOD + "# a remark\n")
+        out, _ = self.check("small.yaml", "--baseline", "b.db")
+        self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since\n", out)
+        self.write("small.yaml", GOOD)
         self.assertIn("; --set differs from the baseline's",
                       self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
 
@@ -375,22 +365,22 @@ class CheckTest(ProgramTest):
         out, _ = self.check("small.yaml", "--baseline", "b.db", "--json", *arguments, code=1)
         return ["small.yaml: " + finding["text"] for finding in json.loads(out)["scenarios"][0]["findings"]]
 
-    def test_what_was_loosened_or_removed_fails_by_name_until_the_baseline_is_made_again(self):
+    def test_what_was_changed_or_removed_fails_by_name_until_the_baseline_is_made_again(self):
         limits = "limits: {partition_rows: 3000, partition_bytes: 1GB, tiny_rows: 24, over_limit_share: 1%}"
         good = re.sub(r"limits: .*", limits, GOOD) + "tune: {confidence: 95%}\n"
         self.write("small.yaml", good)
         self.update()
         for old, new, told in [
                 ("partition_rows: 3000", "partition_rows: 3001",
-                 "limits.partition_rows was loosened: 3001, baseline 3000"),
-                ("partition_rows: 3000, ", "", "limits.partition_rows was removed; the baseline has 3000"),
-                (": 1GB", ": 2GB", "limits.partition_bytes was loosened: 2000000000, baseline 1000000000"),
-                ("tiny_rows: 24", "tiny_rows: 23", "limits.tiny_rows was loosened: 23, baseline 24"),
-                ("share: 1%", "share: 2%", "limits.over_limit_share was loosened: 0.02, baseline 0.01"),
-                ("confidence: 95%", "confidence: 90%", "tune.confidence was loosened: 0.9, baseline 0.95"),
+                 "limits.partition_rows is 3001, baseline 3000"),
+                ("partition_rows: 3000, ", "", "limits.partition_rows is 0, baseline 3000"),
+                (": 1GB", ": 2GB", "limits.partition_bytes is 2000000000, baseline 1000000000"),
+                ("tiny_rows: 24", "tiny_rows: 23", "limits.tiny_rows is 23, baseline 24"),
+                ("share: 1%", "share: 2%", "limits.over_limit_share is 0.02, baseline 0.01"),
+                ("confidence: 95%", "confidence: 90%", "tune.confidence is 0.9, baseline 0.95"),
                 ("total > 0", "total > -1",
-                 "an expectation was loosened: 'hash.partitions.total > -1', baseline 'hash.partitions.total > 0'"),
-                ("  - hash.partitions.total > 0\n", "", "the expectation 'hash.partitions.total > 0' was removed"),
+                 "the run does not have the expectation 'hash.partitions.total > 0'"),
+                ("  - hash.partitions.total > 0\n", "", "the run does not have the expectation 'hash.partitions.total > 0'"),
                 ("window: 6h", "window: 7h",
                  "the strategy time is another: time {window: 7h}, baseline time {window: 6h}")]:
             self.assertIn(old, good)
@@ -398,12 +388,6 @@ class CheckTest(ProgramTest):
             found = self.against("small.yaml", "--digest", "ignore")
             self.assertEqual(found[0], f"small.yaml: {told}")
             self.assertLess(len(found), 8)
-        for old, new, told in [
-                ("partition_rows: 3000", "partition_rows: 2999", "limits.partition_rows was tightened"),
-                ("total > 0", "total > 1", "an expectation was tightened: 'hash.partitions.total > 1'")]:
-            self.write("small.yaml", good.replace(old, new))
-            out, _ = self.check("small.yaml", "--baseline", "b.db")
-            self.assertIn(f"note: {told}", out)
         self.write("small.yaml", good.replace("3000", "4000"))
         self.update()
         self.assertEqual(self.against(code=0), [])
@@ -411,7 +395,7 @@ class CheckTest(ProgramTest):
         self.update()
         self.assertEqual(self.against(code=0), [])
         self.write("small.yaml", GOOD)
-        self.assertEqual(self.against(), ["small.yaml: the expectation 'tune.best.hash != hash-5' was removed"])
+        self.assertEqual(self.against(), ["small.yaml: the run does not have the expectation 'tune.best.hash != hash-5'"])
 
     def test_baseline_that_lacks_any_part_fails(self):
         """Every table, and the rows of every strategy in it, are deleted in turn."""

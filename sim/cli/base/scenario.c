@@ -123,15 +123,17 @@ static void tell(const char *path, const struct sample_figures *figures, double 
             ratio);
 }
 
-bool cli_sample_override(const struct cli_args *args, const char *scenario_path, const uint64_t *seed,
-                         struct lab_override *overrides, size_t *count, char *text, struct sim_error *error)
+/* --sample: appends an override. */
+static bool add_sample(const struct cli_args *args, const char *scenario_path, struct cli_changes *changes,
+                       struct sim_error *error)
 {
     const char *path = cli_value(args, "sample", NULL);
     struct lab_scenario *scenario;
     struct sample_figures figures;
     if (path == NULL)
         return true;
-    if (!lab_scenario_load(scenario_path, overrides, *count, seed, &scenario, error))
+    if (!lab_scenario_load(scenario_path, changes->overrides, changes->count, changes->seed, &scenario,
+                           error))
         return false;
     bool ok = sample_measure(scenario, path, &figures, error);
     lab_scenario_destroy(scenario);
@@ -141,9 +143,17 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
     ratio = ratio < RATIO_LEAST ? RATIO_LEAST : ratio > RATIO_MOST ? RATIO_MOST : ratio;
     if (!args->is_quiet)
         tell(path, &figures, ratio);
-    snprintf(text, CLI_SAMPLE_TEXT_SIZE, "row.compression=%.4f", ratio);
-    overrides[(*count)++].text = text;
+    snprintf(changes->of_sample, sizeof changes->of_sample, "row.compression=%.4f", ratio);
+    changes->overrides[changes->count++].text = changes->of_sample;
     return true;
+}
+
+bool cli_changes_read(const struct cli_args *args, const char *path, struct cli_changes *out,
+                      struct sim_error *error)
+{
+    *out = (struct cli_changes){.seed = cli_has(args, "seed") ? &out->own_seed : NULL};
+    return cli_whole(args, "seed", 0, UINT64_MAX, &out->own_seed, error) &&
+           cli_overrides(args, &out->overrides, &out->count, error) && add_sample(args, path, out, error);
 }
 
 char *cli_absolute(const char *path)
@@ -166,17 +176,10 @@ char *cli_run_line(const char *path, uint64_t seed, const char *overrides)
 bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab_scenario **out,
                        struct sim_error *error)
 {
-    uint64_t seed = 0;
-    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-    char of_sample[CLI_SAMPLE_TEXT_SIZE];
-    struct lab_override *overrides;
-    size_t count;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &count, error))
-        return false;
-    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
-                   lab_scenario_load(path, overrides, count, own_seed, out, error);
-    free(overrides);
+    struct cli_changes changes;
+    bool is_fine = cli_changes_read(args, path, &changes, error) &&
+                   lab_scenario_load(path, changes.overrides, changes.count, changes.seed, out, error);
+    g_free(changes.overrides);
     return is_fine;
 }
 

@@ -2,8 +2,8 @@
 /* Judges the runs of a check: by expectations and guarantees, by what the scenario demands compared with what
  * it demanded when the baseline was made, and by the stored baseline; and makes a new one.
  *
- * A gate that can be loosened without a word is none, so a limit, an expectation or a strategy that was
- * loosened or removed fails until the baseline is made again. What was tightened is noted.
+ * A gate that can be loosened without a word is none, so a limit, an expectation or a strategy that is not
+ * the baseline's fails until the baseline is made again.
  *
  * A metric has drifted when it is outside the interval of its baseline, on the same side, at several seeds in
  * sequence. One seed proves nothing: an effect of a fault or a burst on a tail may occur at one seed in ten,
@@ -239,122 +239,44 @@ bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
 
 #define SETTINGS_SIZE 4096
 
-/* How a demand compares with the baseline's, from the least similar to the most. */
-enum relation { OTHER, LOOSER, TIGHTER, SAME };
-
-static enum relation relation_of(double one, double now, int looser)
+/* A number of the scenario that the baseline has too. */
+static void check_term(struct cli_checked *item, const char *name, double one, double now)
 {
-    if (fabs(one - now) <= DBL_EPSILON * fabs(one) || (isinf(one) && isinf(now)))
-        return SAME;
-    return looser == 0 || (now > one) == (looser > 0) ? LOOSER : TIGHTER;
+    const struct cli_about about = {.name = name, .value = now, .low = one, .high = one};
+    if (fabs(one - now) > DBL_EPSILON * fabs(one))
+        cli_check_fail(item, &about, "%s is %.10g, baseline %.10g", name, now, one);
 }
 
-static double limit_of(double limit)
-{
-    return limit == 0 ? (double)INFINITY : limit;
-}
-
+/* A limit of 0 is none. */
 static void check_limits(struct cli_checked *item)
 {
     const struct lab_limits *one = &item->held.result->limits, *now = &item->result->limits;
-    const struct {
-        const char *name;
-        double one, now;
-        int looser; /* 1: a larger value is looser; -1: a smaller one; 0: any other */
-    } limits[] = {
-        {"limits.partition_rows", limit_of((double)one->partition_rows),
-         limit_of((double)now->partition_rows), 1},
-        {"limits.partition_bytes", limit_of((double)one->partition_bytes),
-         limit_of((double)now->partition_bytes), 1},
-        {"limits.partition_writes", limit_of(one->rate[LAB_RATE_WRITES]),
-         limit_of(now->rate[LAB_RATE_WRITES]), 1},
-        {"limits.partition_reads", limit_of(one->rate[LAB_RATE_READS]), limit_of(now->rate[LAB_RATE_READS]),
-         1},
-        {"limits.tiny_rows", (double)one->tiny_rows, (double)now->tiny_rows, -1},
-        {"limits.over_limit_share", one->over_limit_share, now->over_limit_share, 1},
-        {"tune.confidence", one->confidence, now->confidence, 0},
-    };
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        enum relation relation = relation_of(limits[i].one, limits[i].now, limits[i].looser);
-        const struct cli_about about = {
-            .name = limits[i].name, .value = limits[i].now, .low = limits[i].one, .high = limits[i].one};
-        if (relation == LOOSER && isinf(limits[i].now))
-            cli_check_fail(item, &about, "%s was removed; the baseline has %.10g", limits[i].name,
-                           limits[i].one);
-        else if (relation == LOOSER)
-            cli_check_fail(item, &about, "%s was loosened: %.10g, baseline %.10g", limits[i].name,
-                           limits[i].now, limits[i].one);
-        else if (relation == TIGHTER)
-            cli_check_note(item, "%s was tightened: %.10g, baseline %.10g", limits[i].name, limits[i].now,
-                           limits[i].one);
-    }
+    check_term(item, "limits.partition_rows", (double)one->partition_rows, (double)now->partition_rows);
+    check_term(item, "limits.partition_bytes", (double)one->partition_bytes, (double)now->partition_bytes);
+    check_term(item, "limits.partition_writes", one->rate[LAB_RATE_WRITES], now->rate[LAB_RATE_WRITES]);
+    check_term(item, "limits.partition_reads", one->rate[LAB_RATE_READS], now->rate[LAB_RATE_READS]);
+    check_term(item, "limits.tiny_rows", (double)one->tiny_rows, (double)now->tiny_rows);
+    check_term(item, "limits.over_limit_share", one->over_limit_share, now->over_limit_share);
+    check_term(item, "tune.confidence", one->confidence, now->confidence);
     for (size_t i = 0; i < lab_price_count; i++) {
         const struct lab_price *price = &lab_price_table[i];
-        double old = lab_price_of(&item->held.result->prices, price);
-        double new = lab_price_of(&item->result->prices, price);
-        const struct cli_about about = {.name = price->name, .value = new, .low = old, .high = old};
-        if (relation_of(old, new, 0) != SAME)
-            cli_check_fail(item, &about, "the price '%s' is %.10g, baseline %.10g", price->name, new, old);
+        g_autofree char *name = g_strdup_printf("the price '%s'", price->name);
+        check_term(item, name, lab_price_of(&item->held.result->prices, price),
+                   lab_price_of(&item->result->prices, price));
     }
 }
 
-static enum relation relation_of_expects(const char *one, const char *now)
+/* Fails for each expectation of one result that the other does not have. */
+static void check_expects(struct cli_checked *item, const struct lab_result *one,
+                          const struct lab_result *other, const char *what)
 {
-    struct lab_expect old, new;
-    if (strcmp(one, now) == 0)
-        return SAME;
-    bool is_fine = lab_expect_parse(one, &old) == NULL;
-    is_fine = lab_expect_parse(now, &new) == NULL && is_fine;
-    static const int looser[] = {[LAB_LESS] = 1,           [LAB_LESS_EQUAL] = 1, [LAB_GREATER] = -1,
-                                 [LAB_GREATER_EQUAL] = -1, [LAB_EQUAL] = 0,      [LAB_NOT_EQUAL] = 0};
-    enum relation relation = is_fine && strcmp(old.metric, new.metric) == 0 && old.compare == new.compare
-                                 ? relation_of(old.value, new.value, looser[old.compare])
-                                 : OTHER;
-    lab_expect_clear(&old);
-    lab_expect_clear(&new);
-    return relation;
-}
-
-/* Finds the expectation of `result` that is most like this one of the other result. */
-static enum relation find_expect(const struct lab_result *result, const char *text, bool is_old,
-                                 const char **found)
-{
-    enum relation most = OTHER;
-    for (size_t i = 0; i < result->expect_count; i++) {
-        const char *other = result->expects[i].text;
-        enum relation relation = is_old ? relation_of_expects(text, other) : relation_of_expects(other, text);
-        if (relation > most) {
-            most = relation;
-            *found = other;
-        }
-    }
-    return most;
-}
-
-static void check_expects(struct cli_checked *item)
-{
-    const struct lab_result *one = item->held.result, *now = item->result;
     const struct cli_about about = {.name = "expect", CLI_NO_FIGURE};
     for (size_t i = 0; i < one->expect_count; i++) {
-        const char *text = one->expects[i].text, *found = "";
-        switch (find_expect(now, text, true, &found)) {
-        case OTHER:
-            cli_check_fail(item, &about, "the expectation '%s' was removed", text);
-            break;
-        case LOOSER:
-            cli_check_fail(item, &about, "an expectation was loosened: '%s', baseline '%s'", found, text);
-            break;
-        case TIGHTER:
-            cli_check_note(item, "an expectation was tightened: '%s', baseline '%s'", found, text);
-            break;
-        case SAME:
-            break;
-        }
-    }
-    for (size_t i = 0; i < now->expect_count; i++) {
-        const char *text = now->expects[i].text, *found;
-        if (find_expect(one, text, false, &found) == OTHER)
-            cli_check_fail(item, &about, "the baseline does not have the expectation '%s'", text);
+        bool is_found = false;
+        for (size_t k = 0; k < other->expect_count; k++)
+            is_found = is_found || strcmp(one->expects[i].text, other->expects[k].text) == 0;
+        if (!is_found)
+            cli_check_fail(item, &about, "%s '%s'", what, one->expects[i].text);
     }
 }
 
@@ -379,7 +301,8 @@ static void check_terms(struct cli_checked *item)
     if (item->held.info.scenario_text == NULL)
         cli_check_fail(item, &about, "the baseline does not have the scenario's text");
     check_limits(item);
-    check_expects(item);
+    check_expects(item, one, now, "the run does not have the expectation");
+    check_expects(item, now, one, "the baseline does not have the expectation");
     for (size_t i = 0; i < now->strategy_count; i++) {
         const struct lab_strategy_result *old = strategy_named(one, now->strategies[i].label);
         if (old != NULL)
@@ -656,128 +579,69 @@ void cli_check_figures(struct cli_checked *item, const struct cli_gate *gate)
     }
 }
 
-/* The explanation of a changed digest; each part is "" or begins with "; ". */
-struct moved {
-    char where[512];  /* the first strategy that differs */
-    char change[256]; /* the change of the scenario */
-    char version[96];
-};
-
-static void tell_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *now,
-                          char *buffer, size_t size)
-{
-    struct cli_difference difference;
-    int used = snprintf(buffer, size, "; first to differ: strategy %s", one->label);
-    buffer += used;
-    size -= (size_t)used;
-    if (!cli_difference_find(&one->events, &now->events, &difference))
-        snprintf(buffer, size, ", placement %016" PRIx64 ", baseline %016" PRIx64, now->placement_digest,
-                 one->placement_digest);
-    else if (difference.is_placed && difference.first < difference.last)
-        snprintf(buffer, size, " between events %" PRIu64 " and %" PRIu64, difference.first, difference.last);
-    else if (difference.is_placed)
-        snprintf(buffer, size, " at event %" PRIu64, difference.first);
-    else
-        snprintf(buffer, size, ", %" PRIu64 " events, baseline %" PRIu64, now->events.events,
-                 one->events.events);
-}
-
-static bool is_same_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *other)
-{
-    return one->placement_digest == other->placement_digest && one->events.digest == other->events.digest;
-}
-
-static void tell_where(const struct lab_result *one, const struct lab_result *now, struct moved *out)
+/* Says which strategies differ, or that none does. */
+static void tell_where(const struct lab_result *one, const struct lab_result *now, GString *out)
 {
     size_t differ = 0;
     for (size_t i = 0; i < one->strategy_count; i++) {
         const struct lab_strategy_result *old = &one->strategies[i];
         const struct lab_strategy_result *other = strategy_named(now, old->label);
-        if (other == NULL || is_same_strategy(old, other))
+        if (other == NULL ||
+            (old->placement_digest == other->placement_digest && old->events.digest == other->events.digest))
             continue;
         if (differ++ == 0)
-            tell_strategy(old, other, out->where, sizeof out->where);
+            g_string_append_printf(out,
+                                   "; first to differ: strategy %s, placement %016" PRIx64
+                                   ", baseline %016" PRIx64 ", %" PRIu64 " events, baseline %" PRIu64,
+                                   old->label, other->placement_digest, old->placement_digest,
+                                   other->events.events, old->events.events);
     }
-    size_t used = strlen(out->where);
     if (differ > 1)
-        snprintf(out->where + used, sizeof out->where - used, ", and %zu more of %zu", differ - 1,
-                 one->strategy_count);
+        g_string_append_printf(out, ", and %zu more of %zu", differ - 1, one->strategy_count);
     else if (differ == 0 && (one->rows != now->rows || one->keys != now->keys))
-        snprintf(out->where, sizeof out->where,
-                 "; the rows themselves differ: %" PRIu64 " of %" PRIu64 " keys, baseline %" PRIu64
-                 " of %" PRIu64,
-                 now->rows, now->keys, one->rows, one->keys);
+        g_string_append_printf(out,
+                               "; the rows themselves differ: %" PRIu64 " of %" PRIu64
+                               " keys, baseline %" PRIu64 " of %" PRIu64,
+                               now->rows, now->keys, one->rows, one->keys);
     else if (differ == 0)
-        snprintf(out->where, sizeof out->where, "; each strategy that both have puts every row where it did");
-}
-
-/* Formats "lines 3 to 5": from the first to the last changed line, as numbered now. */
-static void tell_lines(const char *old, const char *now, char *buffer, size_t size)
-{
-    g_auto(GStrv) one = cli_lines(old), other = cli_lines(now);
-    size_t head = 0, gone = g_strv_length(one), come = g_strv_length(other);
-    if (strcmp(old, now) == 0)
-        return;
-    while (head < gone && head < come && strcmp(one[head], other[head]) == 0)
-        head++;
-    while (gone > head && come > head && strcmp(one[gone - 1], other[come - 1]) == 0) {
-        gone--;
-        come--;
-    }
-    if (gone == head && come == head) /* only the last line break differs */
-        head--;
-    if (come == head)
-        snprintf(buffer, size, "%zu line%s gone before line %zu", gone - head, gone - head == 1 ? "" : "s",
-                 head + 1);
-    else if (come == head + 1)
-        snprintf(buffer, size, "line %zu", head + 1);
-    else
-        snprintf(buffer, size, "lines %zu to %zu", head + 1, come);
-}
-
-static void tell_change(const struct lab_scenario *scenario, const struct store_run_info *info, char *buffer,
-                        size_t size)
-{
-    char lines[128] = "";
-    tell_lines(info->scenario_text == NULL ? "" : info->scenario_text, scenario->text, lines, sizeof lines);
-    const char *overrides = info->overrides == NULL ? "" : info->overrides;
-    bool is_overridden = strcmp(overrides, scenario->overrides) != 0;
-    snprintf(buffer, size, "%s%s%s", lines[0] == '\0' ? "" : "; the scenario changed since: ", lines,
-             is_overridden ? "; --set differs from the baseline's" : "");
+        g_string_append(out, "; each strategy that both have puts every row where it did");
 }
 
 static void compare_digest(struct cli_checked *item, const struct cli_gate *gate)
 {
     const struct store_run_info *info = &item->held.info;
     const struct lab_result *one = item->held.result, *now = item->result;
-    struct moved moved = {"", "", ""};
-    tell_change(item->scenario, info, moved.change, sizeof moved.change);
-    bool is_same = one->digest == now->digest && one->seed == now->seed;
-    bool is_same_version = strcmp(info->version == NULL ? "" : info->version, BUCKETLAB_VERSION) == 0;
-    item->is_exact = is_same && moved.change[0] == '\0' && (is_same_version || gate->digest_counts);
+    const struct cli_about about = {.name = "digest", CLI_NO_FIGURE};
+    const bool is_same = one->digest == now->digest && one->seed == now->seed,
+               is_same_version = g_strcmp0(info->version, BUCKETLAB_VERSION) == 0,
+               is_same_text = g_strcmp0(info->scenario_text, item->scenario->text) == 0,
+               is_same_set =
+                   strcmp(info->overrides == NULL ? "" : info->overrides, item->scenario->overrides) == 0;
+    g_autofree char *change = g_strconcat(is_same_text ? "" : "; the scenario changed since",
+                                          is_same_set ? "" : "; --set differs from the baseline's", NULL);
+    item->is_exact = is_same && change[0] == '\0' && (is_same_version || gate->digest_counts);
     item->cause =
         is_same_version
             ? "the same program gave two results, which is a defect; please report it"
             : "another version of bucketlab made the baseline, and computed this figure differently";
-    if (!is_same_version)
-        snprintf(moved.version, sizeof moved.version, " by bucketlab %.32s, and this is %.32s", info->version,
-                 BUCKETLAB_VERSION);
-    if (is_same && moved.change[0] != '\0')
-        cli_check_note(item, "all rows go to the same partitions as before%s", moved.change);
+    if (is_same && change[0] != '\0')
+        cli_check_note(item, "all rows go to the same partitions as before%s", change);
     if (is_same)
         return;
-    char seed[64] = "";
+    GString *told = g_string_new("");
+    g_string_append_printf(told, "digest changed: %016" PRIx64 ", baseline %016" PRIx64, now->digest,
+                           one->digest);
     if (one->seed != now->seed)
-        snprintf(seed, sizeof seed, " at seed %" PRIu64 ", and this is %" PRIu64, one->seed, now->seed);
-    tell_where(one, now, &moved);
-    const struct cli_about about = {.name = "digest", CLI_NO_FIGURE};
-    g_autofree char *text =
-        g_strdup_printf("digest changed: %016" PRIx64 ", baseline %016" PRIx64 "%s%s%s%s", now->digest,
-                        one->digest, seed, moved.version, moved.where, moved.change);
+        g_string_append_printf(told, " at seed %" PRIu64 ", and this is %" PRIu64, one->seed, now->seed);
+    if (!is_same_version)
+        g_string_append_printf(told, " by bucketlab %s, and this is %s", info->version, BUCKETLAB_VERSION);
+    tell_where(one, now, told);
+    g_string_append(told, change);
     if (gate->digest_counts)
-        cli_check_fail(item, &about, "%s", text);
+        cli_check_fail(item, &about, "%s", told->str);
     else
-        cli_check_note(item, "%s", text);
+        cli_check_note(item, "%s", told->str);
+    g_string_free(told, TRUE);
 }
 
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tells a comparison: as text, with tables of the figures that differ and the lines of the scenario that
- * differ (longest common subsequence), and as JSON. */
+/* Tells a comparison: as text, with tables of the figures that differ and the lines of the scenario from
+ * the first to the last that differ, and as JSON. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
@@ -14,69 +14,36 @@
 #include "lab/metric.h"
 #include "lab/setting.h"
 
-/* The largest table for the lines between the first and the last difference; if it would be larger, all of
- * these lines count as changed. */
-#define CELLS_MOST (4u << 20)
-
-/* The changed lines of a text so far. */
-struct changes {
-    size_t count, most;
-};
-
-static void print_change(struct changes *changes, char sign, const char *text)
+static void print_lines(char sign, char **lines, size_t from, size_t to, size_t *left)
 {
-    if (changes->count++ >= changes->most)
-        return;
-    printf("  %c", sign);
-    cli_print_wrapped(text, 3);
-    putchar('\n');
-}
-
-static void walk(char *const *a, size_t a_count, char *const *b, size_t b_count, struct changes *changes)
-{
-    size_t i = 0, j = 0, width = b_count + 1;
-    bool is_small = a_count < CELLS_MOST / width;
-    /* common[i * width + j]: number of common lines of a from line i on and b from line j on. */
-    g_autofree uint32_t *common = is_small ? g_new0(uint32_t, (a_count + 1) * width) : NULL;
-    for (size_t row = a_count; is_small && row-- > 0;) {
-        for (size_t column = b_count; column-- > 0;) {
-            uint32_t down = common[(row + 1) * width + column], right = common[row * width + column + 1];
-            common[row * width + column] = strcmp(a[row], b[column]) == 0
-                                               ? common[(row + 1) * width + column + 1] + 1
-                                               : MAX(down, right);
-        }
-    }
-    while (i < a_count || j < b_count) {
-        if (is_small && i < a_count && j < b_count && strcmp(a[i], b[j]) == 0) {
-            i++;
-            j++;
-        } else if (j == b_count ||
-                   (i < a_count && (!is_small || common[(i + 1) * width + j] >= common[i * width + j + 1]))) {
-            print_change(changes, '-', a[i++]);
-        } else {
-            print_change(changes, '+', b[j++]);
-        }
+    for (; from < to; from++) {
+        if (*left == 0)
+            continue;
+        printf("  %c", sign);
+        cli_print_wrapped(lines[from], 3);
+        putchar('\n');
+        --*left;
     }
 }
 
+/* Prints the lines from the first to the last that differ. */
 static void print_changes(const char *heading, const char *a, const char *b, size_t most)
 {
-    struct changes changes = {.most = most};
     g_auto(GStrv) one = cli_lines(a), other = cli_lines(b);
-    size_t first = 0, one_count = g_strv_length(one), other_count = g_strv_length(other);
+    size_t first = 0, one_end = g_strv_length(one), other_end = g_strv_length(other), left = most;
     if (strcmp(a, b) == 0)
         return;
     printf("\n%s\n", heading);
-    while (first < one_count && first < other_count && strcmp(one[first], other[first]) == 0)
+    while (first < one_end && first < other_end && strcmp(one[first], other[first]) == 0)
         first++;
-    while (one_count > first && other_count > first &&
-           strcmp(one[one_count - 1], other[other_count - 1]) == 0) {
-        one_count--;
-        other_count--;
+    while (one_end > first && other_end > first && strcmp(one[one_end - 1], other[other_end - 1]) == 0) {
+        one_end--;
+        other_end--;
     }
-    walk(one + first, one_count - first, other + first, other_count - first, &changes);
-    if (changes.count > most)
-        printf("  and %zu more lines; --all shows them\n", changes.count - most);
+    print_lines('-', one, first, one_end, &left);
+    print_lines('+', other, first, other_end, &left);
+    if (one_end + other_end - 2 * first > most)
+        printf("  and %zu more lines; --all shows them\n", one_end + other_end - 2 * first - most);
 }
 
 #define NAME_COLUMNS 34

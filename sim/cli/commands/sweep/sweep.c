@@ -112,19 +112,15 @@ static bool read_metrics(const struct cli_args *args, struct sweeper *sweeper, s
 static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
 {
     const char *path = cli_argument(args, 0);
-    size_t count, size;
-    uint64_t seed = 0;
-    char *text = NULL, of_sample[CLI_SAMPLE_TEXT_SIZE];
-    struct lab_override *overrides;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &count, error))
-        return false;
-    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+    struct cli_changes changes;
+    size_t size;
+    char *text = NULL;
+    bool is_fine = cli_changes_read(args, path, &changes, error) &&
                    lab_scenario_text(path, &text, &size, error) &&
-                   lab_sweep_parse(path, text, size, overrides, count, own_seed, &sweeper->sweep, error);
+                   lab_sweep_parse(path, text, size, changes.overrides, changes.count, changes.seed,
+                                   &sweeper->sweep, error);
     free(text);
-    free(overrides);
+    g_free(changes.overrides);
     sweeper->path = cli_absolute(path);
     return is_fine;
 }

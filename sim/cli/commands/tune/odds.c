@@ -50,13 +50,8 @@ struct question {
 
 static bool read_probability(const char *text, double *out, struct sim_error *error)
 {
-    char numerator[32] = "";
-    const char *slash = strchr(text, '/');
     uint64_t m, n;
-    if (slash != NULL && (size_t)(slash - text) < sizeof numerator)
-        memcpy(numerator, text, (size_t)(slash - text));
-    if (slash == NULL || lab_quantity_whole(numerator, &m) != NULL ||
-        lab_quantity_whole(slash + 1, &n) != NULL)
+    if (!cli_pair(text, "/", &m, &n))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --probability %s: not a chance; write two whole numbers M/N, for "
                         "example 1/300",
@@ -85,25 +80,11 @@ static bool read_size(const char *name, const char *text, uint64_t *out, struct 
 static bool check_kind(const struct question *question, struct sim_error *error)
 {
     const struct cli_args *args = question->args;
-    const bool has_bits = cli_has(args, "bits"), has_probability = cli_has(args, "probability");
-    if (question->is_weighted && (has_bits || has_probability))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: 'odds' takes one of --bits, --probability and --weighted; leave the others out");
-    if (has_bits && has_probability)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'odds' takes --bits or --probability, not both; leave one out");
-    if (!question->is_weighted && cli_has(args, "row-bytes"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --row-bytes applies only with --weighted; add --weighted, or leave "
-                        "--row-bytes out");
-    if (!question->is_weighted && !has_bits && !has_probability)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: 'odds' needs one of --bits, --probability and --weighted; write --bits 9, "
-            "--probability 1/300, or --weighted 512KB");
-    return cli_has(args, "threshold") ||
-           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'odds' needs --threshold; write --threshold 40");
+    return (cli_has(args, "bits") + cli_has(args, "probability") + question->is_weighted == 1 &&
+            cli_has(args, "threshold")) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: 'odds' needs --threshold and one of --bits, --probability and --weighted; "
+                    "write --threshold 40 --bits 9, or --probability 1/300, or --weighted 512KB");
 }
 
 static bool read_distribution(struct question *question, struct sim_error *error)

@@ -277,25 +277,20 @@ bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    size_t count;
-    uint64_t seed = 0;
-    double risk;
-    char of_sample[CLI_SAMPLE_TEXT_SIZE], of_risk[64];
-    struct lab_override *overrides;
+    double risk = 0;
+    char of_risk[64];
+    struct cli_changes changes = {.count = 0};
     const char *path = cli_argument(args, 0);
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &count, error))
-        return false;
-    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-    bool is_fine = !cli_has(args, "risk") || cli_tune_risk(args, 0.5, &risk, error);
+    bool is_fine = (!cli_has(args, "risk") || cli_tune_risk(args, 0.5, &risk, error)) &&
+                   cli_changes_read(args, path, &changes, error);
     if (is_fine && cli_has(args, "risk")) { /* for this command, and for the run that it stores */
         snprintf(of_risk, sizeof of_risk, "limits.over_limit_share=%.15g%%", 100 * risk);
-        overrides[count++].text = of_risk;
-        overrides[count++].text = "tune.risk=null";
+        changes.overrides[changes.count++].text = of_risk;
+        changes.overrides[changes.count++].text = "tune.risk=null";
     }
-    is_fine = is_fine && cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
-              lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
-    free(overrides);
+    is_fine = is_fine &&
+              lab_scenario_load(path, changes.overrides, changes.count, changes.seed, &job->scenario, error);
+    g_free(changes.overrides);
     return is_fine;
 }
 
@@ -323,9 +318,8 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
 static bool open_memory(struct job *job, struct sim_error *error)
 {
     const struct lab_scenario *scenario = job->scenario;
-    job->path = realpath(scenario->path, NULL);
-    if (!open_outcomes(&job->memory, job->database, scenario, job->path != NULL ? job->path : scenario->path,
-                       &job->terms, error))
+    job->path = cli_absolute(scenario->path);
+    if (!open_outcomes(&job->memory, job->database, scenario, job->path, &job->terms, error))
         return false;
     if (job->memory.known_count > 0 && !job->is_quiet) {
         char done[CLI_NUMBER_SIZE];
@@ -456,12 +450,7 @@ static bool store(struct job *job, struct sim_error *error)
     struct store *opened;
     job->answer = cli_contest_json(&job->contest);
     char *answer = job->answer != NULL ? cli_json_text(job->answer) : NULL;
-    job->info = (struct store_run_info){.scenario_path = job->path != NULL ? job->path : job->scenario->path,
-                                        .scenario_text = job->finalists->text,
-                                        .overrides = job->finalists->overrides,
-                                        .version = BUCKETLAB_VERSION,
-                                        .created_unix_s = (int64_t)time(NULL),
-                                        .elapsed_ms = job->elapsed_ms};
+    job->info = cli_info_of(job->finalists, job->path, job->elapsed_ms);
     bool is_fine =
         answer != NULL ? store_open(job->database, STORE_WRITE, &opened, error) : sim_fail_memory(error);
     if (is_fine) {

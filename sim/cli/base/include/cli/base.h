@@ -409,8 +409,9 @@ bool cli_stored_find(const struct cli_stored *stored, const char *label,
 /* What is stored beside the result of a scenario that was run now. The texts are those of the scenario. */
 struct store_run_info cli_info_of(const struct lab_scenario *scenario, const char *path, int64_t elapsed_ms);
 
-/* --- --sample FILE: measures how well a user's rows compress, and sets `row.compression` of the scenario to
- * that ratio. It is stored with the run, so the file is not needed again */
+/* --- what the command line changes in a scenario: --seed, --set, and --sample FILE, which measures how well
+ * a user's rows compress, and sets `row.compression` to that ratio. It is stored with the run, so the file is
+ * not needed again */
 
 #define CLI_OPTION_SAMPLE                                                                                    \
     "sample", "FILE",                                                                                        \
@@ -418,13 +419,16 @@ struct store_run_info cli_info_of(const struct lab_scenario *scenario, const cha
         "HEADER = TRUE: they are compressed as Cassandra does it,\n"                                         \
         "and the ratio becomes row.compression"
 
-#define CLI_SAMPLE_TEXT_SIZE 48
-
-/* If --sample is given, appends an override to those of cli_overrides(), which have room for it, and raises
- * *count. Its text is in `text`, which must have CLI_SAMPLE_TEXT_SIZE bytes. Prints the result to stderr,
- * unless --quiet is given. */
-bool cli_sample_override(const struct cli_args *args, const char *scenario_path, const uint64_t *seed,
-                         struct lab_override *overrides, size_t *count, char *text, struct sim_error *error);
+struct cli_changes {
+    struct lab_override *overrides; /* to be freed by the caller; with room for CLI_OVERRIDES_MORE */
+    size_t count;
+    const uint64_t *seed; /* NULL: the scenario's own */
+    uint64_t own_seed;
+    char of_sample[48];
+};
+/* Reads them, as far as the command has these options. *out must not be moved. */
+bool cli_changes_read(const struct cli_args *args, const char *path, struct cli_changes *out,
+                      struct sim_error *error);
 
 /* --- a scenario with the single strategy `observed`, so that the output of Cassandra's tools is handled like
  * a run */
