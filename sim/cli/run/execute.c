@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,9 +39,9 @@ int64_t cli_passed_ms(int64_t begin_ms)
 #define FIRST_LEFT_MS   1000 /* no estimate before this time */
 #define LINE_MS         10000
 #define SLOW_MS         60000 /* with more time left, the display names what takes it */
-#define SAMPLE_MS       500
-#define PULL_MS         3000 /* time constant with which the number shown approaches the estimate */
-#define STEPS_LEAST     4    /* fewest steps of `done` within the samples; otherwise the whole time is used */
+#define RECENT_MS       3000  /* time constant of what counts as recent */
+#define PULL_MS         3000  /* time constant with which the number shown approaches the estimate */
+#define STEPS_LEAST     4     /* fewest recent steps of `done`; otherwise the whole time is used */
 #define LEFT_MOST_MS    (1000 * 86400000.0)
 #define BAR_CELLS       24
 #define BAR_CELLS_LEAST 8
@@ -58,28 +59,13 @@ void cli_progress_init(struct cli_progress *display, const char *name, bool is_q
                                      .left_ms = -1};
 }
 
-static void keep_sample(struct cli_progress *display)
-{
-    if (display->count > 0) {
-        size_t last = (display->first + display->count - 1) % CLI_PROGRESS_SAMPLES;
-        if (display->now.at_ms - display->samples[last].at_ms < SAMPLE_MS)
-            return;
-    }
-    if (display->count == CLI_PROGRESS_SAMPLES) {
-        display->first = (display->first + 1) % CLI_PROGRESS_SAMPLES;
-        display->count--;
-    }
-    display->samples[(display->first + display->count++) % CLI_PROGRESS_SAMPLES] = display->now;
-}
-
 /* What was done so far is no part of the rate from now on, since it took no time. */
 static void restart(struct cli_progress *display)
 {
     display->beginning = display->now;
+    display->recent = (struct cli_progress_span){0};
     display->step_ms = display->now.at_ms;
-    display->count = 0;
     display->left_ms = -1;
-    keep_sample(display);
 }
 
 void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms)
@@ -122,19 +108,14 @@ static void cli_progress_end(struct cli_progress *display)
         fputs("\r\033[K", stderr);
 }
 
-/* The sample from which recent work is measured: the oldest one, or the beginning if too little was done
- * since. */
-static struct cli_progress_sample base_of(const struct cli_progress *display)
+/* The recent work, or all since the beginning if there is little. */
+static struct cli_progress_span span_of(const struct cli_progress *display)
 {
-    size_t steps = 0;
-    for (size_t i = 1; i < display->count; i++) {
-        const struct cli_progress_sample *before =
-            &display->samples[(display->first + i - 1) % CLI_PROGRESS_SAMPLES];
-        const struct cli_progress_sample *after =
-            &display->samples[(display->first + i) % CLI_PROGRESS_SAMPLES];
-        steps += after->done != before->done || (display->total == 0 && after->rows != before->rows);
-    }
-    return steps < STEPS_LEAST ? display->beginning : display->samples[display->first];
+    const struct cli_progress_sample *begin = &display->beginning, *now = &display->now;
+    if ((display->total > 0 ? display->recent.done : display->recent.rows) >= STEPS_LEAST)
+        return display->recent;
+    return (struct cli_progress_span){(double)(now->at_ms - begin->at_ms), (double)(now->done - begin->done),
+                                      (double)(now->rows - begin->rows)};
 }
 
 /* The remaining time; below 0: not known, or nothing is left. The time since the last step counts up to the
@@ -142,21 +123,27 @@ static struct cli_progress_sample base_of(const struct cli_progress *display)
  * to come. */
 static double left_of(const struct cli_progress *display)
 {
-    const struct cli_progress_sample base = base_of(display), *now = &display->now;
-    if (now->at_ms < FIRST_LEFT_MS || now->done <= base.done || now->done >= display->total)
+    const struct cli_progress_span span = span_of(display);
+    const struct cli_progress_sample *now = &display->now;
+    if (now->at_ms < FIRST_LEFT_MS || !(span.done > 0) || now->done >= display->total)
         return -1;
-    double left = (double)(display->total - now->done), steps = (double)(now->done - base.done);
-    double step_ms = (double)(display->step_ms - base.at_ms) / steps;
-    double since_ms = (double)(now->at_ms - display->step_ms), left_ms = left * step_ms - since_ms;
-    if (since_ms > step_ms)
-        left_ms = (left - 1) * (double)(now->at_ms - base.at_ms) / (steps + 1) + (since_ms - step_ms) / 2;
+    const double left = (double)(display->total - now->done),
+                 since_ms = (double)(now->at_ms - display->step_ms),
+                 step_ms = (span.ms - since_ms) / span.done;
+    const double left_ms = since_ms > step_ms
+                               ? (left - 1) * span.ms / (span.done + 1) + (since_ms - step_ms) / 2
+                               : left * step_ms - since_ms;
     return left_ms < LEFT_MOST_MS ? left_ms : -1;
 }
 
 void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,
                        int64_t elapsed_ms)
 {
-    double passed_ms = (double)(elapsed_ms - display->now.at_ms);
+    const double passed_ms = (double)(elapsed_ms - display->now.at_ms), kept = exp(-passed_ms / RECENT_MS);
+    struct cli_progress_span *recent = &display->recent;
+    *recent = (struct cli_progress_span){kept * recent->ms + passed_ms,
+                                         kept * recent->done + (double)done - (double)display->now.done,
+                                         kept * recent->rows + (double)rows - (double)display->now.rows};
     if (done != display->now.done)
         display->step_ms = elapsed_ms;
     display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
@@ -166,11 +153,8 @@ void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t tot
         display->left_ms = reckoned_ms;
     } else {
         double ticked_ms = display->left_ms - passed_ms;
-        display->left_ms = ticked_ms + (reckoned_ms - ticked_ms) * passed_ms / (passed_ms + PULL_MS);
-        if (display->left_ms < 0)
-            display->left_ms = 0;
+        display->left_ms = fmax(0, ticked_ms + (reckoned_ms - ticked_ms) * passed_ms / (passed_ms + PULL_MS));
     }
-    keep_sample(display);
 }
 
 /* Writes as much of the name as fits into `cells` columns; returns the number of columns used. */
@@ -225,13 +209,13 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
     char name[4 * NAME_CELLS + 1], bar[PART_SIZE] = "", share[PART_SIZE] = "", left[PART_SIZE] = "",
                                    rate[PART_SIZE], best[PART_SIZE + 4 * NAME_CELLS] = "",
                                    number[CLI_NUMBER_SIZE];
-    const struct cli_progress_sample base = base_of(display), *now = &display->now;
-    double passed_ms = now->at_ms > base.at_ms ? (double)(now->at_ms - base.at_ms) : 1;
+    const struct cli_progress_span span = span_of(display);
+    const struct cli_progress_sample *now = &display->now;
     double part = display->total == 0           ? 0
                   : now->done >= display->total ? 1
                                                 : (double)now->done / (double)display->total;
     size_t width = cut_name(display->name, NAME_CELLS, name), room = columns > 0 ? columns - 1 : SIZE_MAX;
-    cli_compact((double)(now->rows - base.rows) * 1000 / passed_ms, 5, number);
+    cli_compact(span.rows * 1000 / fmax(1, span.ms), 5, number);
     snprintf(rate, sizeof rate, ", %s %s", number, display->unit);
     if (display->total > 0) {
         snprintf(share, sizeof share, " %3d %%", (int)(part * 100));
@@ -244,24 +228,16 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
     } else if (display->slow != NULL) {
         snprintf(best, sizeof best, ", mostly %s", display->slow->name);
     }
-    /* On a narrow terminal, parts are dropped in this order: the bar is shortened, then the rate, the bar and
-     * the time are removed. */
+    /* On a narrow terminal, parts are dropped in this order; then the name is cut, and the share dropped. */
+    char *const parts[] = {rate, left, best};
     width += strlen(share) + strlen(left) + strlen(rate) + cli_text_width(best);
-    if (width > room) {
-        width -= strlen(rate);
-        rate[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && width > room; i++) {
+        width -= cli_text_width(parts[i]);
+        parts[i][0] = '\0';
     }
     if (display->is_terminal && display->total > 0 && width + BAR_CELLS_LEAST + 3 <= room) {
         size_t cells = room - width - 3;
         put_bar(part, cells < BAR_CELLS ? cells : BAR_CELLS, bar);
-    }
-    if (width > room) {
-        width -= strlen(left);
-        left[0] = '\0';
-    }
-    if (width > room) {
-        width -= cli_text_width(best);
-        best[0] = '\0';
     }
     if (width > room) {
         size_t rest = strlen(share) < room ? room - strlen(share) : 0;

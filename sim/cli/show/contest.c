@@ -51,17 +51,6 @@ static const struct {
                          7, "a guarantee is broken", "add coordination: guarded, or remove 'faults'", NULL},
 };
 
-void cli_say(struct cli_saying *saying, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = sizeof saying->buffer - saying->used;
-    int size = vsnprintf(saying->buffer + saying->used, room, format, arguments);
-    va_end(arguments);
-    if (size > 0)
-        saying->used += (size_t)size < room ? (size_t)size : room - 1;
-}
-
 /* --- the table */
 
 static bool keeps_growing(const struct tune_entrant *entrant)
@@ -150,7 +139,7 @@ static unsigned marks_of(const void *context, const json_t *row, const struct cl
 /* Counts the settings that are not listed, by their words. */
 static void print_rest(const struct tune_contest *contest, const struct tune_entrant **listed, size_t count)
 {
-    struct cli_saying rest = {.used = 0};
+    g_autoptr(GString) rest = g_string_new("");
     int counts[TUNE_STATUS_COUNT] = {0};
     const char *join = "";
     for (size_t i = 0; i < contest->count; i++)
@@ -159,16 +148,17 @@ static void print_rest(const struct tune_contest *contest, const struct tune_ent
         counts[listed[i]->status]--;
     if (count == contest->count)
         return;
-    cli_say(&rest, "%zu more:", contest->count - count);
+    g_string_append_printf(rest, "%zu more:", contest->count - count);
     for (unsigned status = 0; status < TUNE_STATUS_COUNT; status++) {
         if (counts[status] == 0)
             continue;
-        cli_say(&rest, "%s %d %s", join, counts[status], tune_status_name((enum tune_status)status));
+        g_string_append_printf(rest, "%s %d %s", join, counts[status],
+                               tune_status_name((enum tune_status)status));
         join = ",";
     }
-    cli_say(&rest, "; --json lists them");
+    g_string_append_printf(rest, "; --json lists them");
     putchar(' ');
-    cli_print_indented(rest.buffer, 1, 2);
+    cli_print_indented(rest->str, 1, 2);
     putchar('\n');
 }
 
@@ -345,7 +335,7 @@ struct report_answer *cli_contest_answer(const struct tune_contest *contest)
     return answer;
 }
 
-static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
+static void say_lead(const struct tune_contest *contest, GString *out)
 {
     char needed[CLI_NUMBER_SIZE], own[CLI_NUMBER_SIZE];
     if (contest->led == SIZE_MAX)
@@ -354,16 +344,16 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
     const int64_t needed_ns = (int64_t)tune_contest_lead_ms(contest) * SIM_MS;
     lab_quantity_duration_text(needed_ns, needed, sizeof needed);
     lab_quantity_duration_text(strategy->settings.lead_ns, own, sizeof own);
-    cli_say(out,
-            "By its caches, clocks and write latency, the lead of %s must be at least %s: its lead, %s, is ",
-            strategy->label, needed, own);
+    g_string_append_printf(
+        out, "By its caches, clocks and write latency, the lead of %s must be at least %s: its lead, %s, is ",
+        strategy->label, needed, own);
     if (strategy->settings.lead_ns >= needed_ns)
-        cli_say(out, "long enough.");
+        g_string_append_printf(out, "long enough.");
     else
-        cli_say(out, "too short; use %s.", needed);
+        g_string_append_printf(out, "too short; use %s.", needed);
 }
 
-void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
+void cli_contest_notes(const struct tune_contest *contest, GString *out)
 {
     char lasts[CLI_SPAN_SIZE];
     say_lead(contest, out);
@@ -371,15 +361,16 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         const struct tune_entrant *best = &contest->entrants[contest->recommended];
         cli_span(contest->outlook.days, lasts);
         if (tune_worst_of(best).closed == 0 && lab_kind_ends(best->strategy.settings.strategy.kind))
-            cli_say(out,
-                    "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
-                    out->used == 0 ? "" : " ", best->strategy.label, lasts);
+            g_string_append_printf(
+                out, "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
+                out->len == 0 ? "" : " ", best->strategy.label, lasts);
     }
     if (contest->left_out > 0)
-        cli_say(out,
-                "%sLeft out: %zu setting%s that change%s during the run, or that the engine cannot simulate.",
-                out->used == 0 ? "" : " ", contest->left_out, contest->left_out == 1 ? "" : "s",
-                contest->left_out == 1 ? "s" : "");
+        g_string_append_printf(
+            out,
+            "%sLeft out: %zu setting%s that change%s during the run, or that the engine cannot simulate.",
+            out->len == 0 ? "" : " ", contest->left_out, contest->left_out == 1 ? "" : "s",
+            contest->left_out == 1 ? "s" : "");
 }
 
 /* --- no setting is within the limits */
@@ -432,8 +423,8 @@ void cli_round_up(double value, int digits, char *buffer)
 }
 
 /* Says which limit is exceeded, and which limits or risk would do. */
-static void say_limits(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                       struct cli_saying *what, struct cli_saying *cure)
+static void say_limits(const struct tune_contest *contest, const struct tune_entrant *entrant, GString *what,
+                       GString *cure)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     const uint64_t *over = entrant->judgment.over_of;
@@ -444,37 +435,38 @@ static void say_limits(const struct tune_contest *contest, const struct tune_ent
         if ((rates >> i & 1) == 0)
             continue;
         cli_round_up(entrant->judgment.peak[i], 3, number);
-        cli_say(cure, "%s partition_%s to %s/s", cure->used == 0 ? "raise" : " and",
-                lab_rate_name((enum lab_rate)i), number);
+        g_string_append_printf(cure, "%s partition_%s to %s/s", cure->len == 0 ? "raise" : " and",
+                               lab_rate_name((enum lab_rate)i), number);
     }
     if (rates != 0 && entrant->judgment.over == 0) {
-        cli_say(what,
-                "%% of partitions are too large, but the busiest takes too many operations in a second");
+        g_string_append_printf(
+            what, "%% of partitions are too large, but the busiest takes too many operations in a second");
         return;
     }
-    cli_say(what, "%% of partitions exceed ");
+    g_string_append_printf(what, "%% of partitions exceed ");
     if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0])) {
         lab_quantity_bytes_text(limits->partition_bytes, number, sizeof number);
-        cli_say(what, "%s", number);
+        g_string_append_printf(what, "%s", number);
     } else {
         cli_grouped(limits->partition_rows, number);
-        cli_say(what, "%s rows", number);
+        g_string_append_printf(what, "%s rows", number);
     }
     if (limits->partition_rows != 0 && over[0] > 0)
-        cli_say(cure, "raise partition_rows to %" PRIu64, worst.rows_most);
+        g_string_append_printf(cure, "raise partition_rows to %" PRIu64, worst.rows_most);
     if (limits->partition_bytes != 0 && over[1] > 0)
-        cli_say(cure, "%s partition_bytes to %" PRIu64 "B", cure->used == 0 ? "raise" : " and",
-                worst.bytes_most);
+        g_string_append_printf(cure, "%s partition_bytes to %" PRIu64 "B", cure->len == 0 ? "raise" : " and",
+                               worst.bytes_most);
     if (entrant->judgment.share_most <= RISK_MOST) {
         cli_round_up(100 * entrant->judgment.share_most, 3, number);
-        cli_say(cure, "%s risk to %s%%", cure->used == 0 ? "raise" : ", or", number);
+        g_string_append_printf(cure, "%s risk to %s%%", cure->len == 0 ? "raise" : ", or", number);
     }
 }
 
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error)
 {
     const struct tune_entrant *entrant = nearest(contest);
-    struct cli_saying what = {.used = 0}, cure = {.used = 0};
+    g_autoptr(GString) what = g_string_new("");
+    g_autoptr(GString) cure = g_string_new("");
     char figure[CLI_NUMBER_SIZE] = "";
     if (entrant == NULL)
         return sim_fail(error, SIM_ERROR_CHECK,
@@ -484,19 +476,20 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
     if (!isnan(missed_by(entrant)))
         cli_round_up(missed_by(entrant), 3, figure);
     if (entrant->status == TUNE_NOT_JUDGED) {
-        cli_say(&what, "%% of partitions are seen to exceed a limit, which are too few to tell");
-        cli_say(&cure, "raise --seeds or duration");
+        g_string_append_printf(what,
+                               "%% of partitions are seen to exceed a limit, which are too few to tell");
+        g_string_append_printf(cure, "raise --seeds or duration");
     } else if (entrant->failed == TUNE_IN_LIMITS) {
-        say_limits(contest, entrant, &what, &cure);
+        say_limits(contest, entrant, what, cure);
     } else {
         const char *end = failures[entrant->failed].cure_end;
-        cli_say(&what, "%s", failures[entrant->failed].what);
-        cli_say(&cure, "%s%s%s", failures[entrant->failed].cure, end != NULL ? figure : "",
-                end != NULL ? end : "");
+        g_string_append_printf(what, "%s", failures[entrant->failed].what);
+        g_string_append_printf(cure, "%s%s%s", failures[entrant->failed].cure, end != NULL ? figure : "",
+                               end != NULL ? end : "");
     }
     return sim_fail(error, SIM_ERROR_CHECK,
                     "%s: no setting stays within the limits: with %s, the nearest, %s%s; %s",
-                    contest->scenario->path, entrant->strategy.label, figure, what.buffer, cure.buffer);
+                    contest->scenario->path, entrant->strategy.label, figure, what->str, cure->str);
 }
 
 /* --- JSON */
@@ -689,11 +682,11 @@ json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
     const double days_left = horizon_of(contest).days_left;
-    struct cli_saying notes = {.used = 0};
+    g_autoptr(GString) notes = g_string_new("");
     struct report_answer *answer = cli_contest_answer(contest);
     if (answer == NULL)
         return NULL;
-    cli_contest_notes(contest, &notes);
+    cli_contest_notes(contest, notes);
     json_t *why = cli_json_why(answer);
     report_answer_free(answer);
     return CLI_OBJECT({"scenario", json_string(scenario->name)}, {"seed", cli_json_whole(scenario->seed)},
@@ -702,7 +695,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
                       {"why", why}, {"growth", growth_of(contest)}, {"prices", prices_of(contest)},
                       {"unbucketed_days_left", cli_json_number(days_left < 0 ? 0 : days_left)},
                       {"needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))},
-                      {"notes", json_string(notes.buffer)}, {"margin", margins_of(contest)},
+                      {"notes", json_string(notes->str)}, {"margin", margins_of(contest)},
                       {"lead", lead_of(contest)});
 }
 

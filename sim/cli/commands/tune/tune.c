@@ -132,74 +132,75 @@ static json_t *candidate_as_json(const struct answer *answer, const struct tune_
                          cli_json_number(tune_increments_per_1000_rows(distribution)));
 }
 
-static void say_rarer(const struct answer *answer, struct cli_saying *out)
+static void say_rarer(const struct answer *answer, GString *out)
 {
     const struct tune_found *found = &answer->found;
     char chance[64], risk[CLI_NUMBER_SIZE];
     if (!found->has_rarer) {
-        cli_say(out, " No lower probability was tried%s.",
-                answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
-                    ? ": a setting has at most 32 bits"
-                    : "");
+        g_string_append_printf(out, " No lower probability was tried%s.",
+                               answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
+                                   ? ": a setting has at most 32 bits"
+                                   : "");
         return;
     }
     chance_text(&answer->chances, found->rarer.one_in, chance, sizeof chance);
     share_above_text(found->rarer.best_risk, answer->goal.risk, risk);
-    cli_say(
+    g_string_append_printf(
         out,
         " With %s, the next cheaper probability, no threshold stays within the risk: the best one, %" PRIu64
         ", has a risk of %s.",
         chance, found->rarer.best, risk);
 }
 
-static void say_why(const struct answer *answer, struct cli_saying *out)
+static void say_why(const struct answer *answer, GString *out)
 {
     const struct tune_candidate *best = &answer->found.recommended;
     const struct tune_distribution *distribution = &best->distribution;
     char chance[64], below[CLI_NUMBER_SIZE], above[CLI_NUMBER_SIZE], both[CLI_NUMBER_SIZE];
     chance_text(&answer->chances, best->one_in, chance, sizeof chance);
     double mean = tune_mean_rows(distribution), stddev = tune_stddev_rows(distribution);
-    cli_say(out,
-            "With %s and threshold %" PRIu64
-            " a partition has %.15g rows on average, with a standard deviation of "
-            "%.5g (%.3g %% of the mean%s).",
-            chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
-            stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
+    g_string_append_printf(out,
+                           "With %s and threshold %" PRIu64
+                           " a partition has %.15g rows on average, with a standard deviation of "
+                           "%.5g (%.3g %% of the mean%s).",
+                           chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
+                           stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
     share_text(best->below, 2, below);
     share_text(best->above, 2, above);
     double risk = tune_risk(distribution, &answer->goal);
     share_text(risk, 3, both);
     if (distribution->p == 1)
-        cli_say(out, " Every row counts, so none has fewer or more.");
+        g_string_append_printf(out, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
-        cli_say(out, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above, answer->goal.rows_max,
-                100 * answer->goal.risk);
+        g_string_append_printf(out, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above,
+                               answer->goal.rows_max, 100 * answer->goal.risk);
     else
-        cli_say(out,
-                " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
-                ", %s together (%.6g %% allowed).",
-                below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
+        g_string_append_printf(out,
+                               " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
+                               ", %s together (%.6g %% allowed).",
+                               below, answer->goal.rows_min, above, answer->goal.rows_max, both,
+                               100 * answer->goal.risk);
     if (risk > 0 && risk < 0.5 && distribution->p < 1) {
         char one_in[CLI_NUMBER_SIZE];
         cli_compact(1 / risk, 3, one_in);
-        cli_say(out, " That is one partition in %s.", one_in);
+        g_string_append_printf(out, " That is one partition in %s.", one_in);
     }
-    cli_say(out, " That costs %.4g counter increments per 1000 rows.",
-            tune_increments_per_1000_rows(distribution));
+    g_string_append_printf(out, " That costs %.4g counter increments per 1000 rows.",
+                           tune_increments_per_1000_rows(distribution));
     say_rarer(answer, out);
 }
 
 static json_t *answer_as_json(const struct answer *answer)
 {
     const struct tune_found *found = &answer->found;
-    struct cli_saying why = {.used = 0};
-    say_why(answer, &why);
+    g_autoptr(GString) why = g_string_new("");
+    say_why(answer, why);
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < found->candidate_count; i++)
         list = cli_json_append(list, candidate_as_json(answer, &found->candidates[i]));
     return CLI_OBJECT(
         {"candidates", list}, {"left_out", found->is_counted ? cli_json_whole(found->left_out) : json_null()},
-        {"recommended", candidate_as_json(answer, &found->recommended)}, {"why", json_string(why.buffer)});
+        {"recommended", candidate_as_json(answer, &found->recommended)}, {"why", json_string(why->str)});
 }
 
 /* Exact up to 8 digits. */
@@ -245,8 +246,8 @@ static void print_answer(const struct answer *answer)
 {
     const struct tune_found *found = &answer->found;
     const struct tune_candidate *best = &found->recommended;
-    struct cli_saying why = {.used = 0};
-    say_why(answer, &why);
+    g_autoptr(GString) why = g_string_new("");
+    say_why(answer, why);
     printf("rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less\n\n", answer->goal.rows_min,
            answer->goal.rows_max, 100 * answer->goal.risk);
     printf("  %9s  %-19s %8s %10s %10s\n", "", "thresholds", "the best", "its", "increments");
@@ -256,7 +257,7 @@ static void print_answer(const struct answer *answer)
     for (size_t i = 0; i < shown; i++)
         print_fit(answer, &found->fits[i], i == 0);
     print_rest(answer, shown);
-    cli_print_wrapped(why.buffer, LINE_END);
+    cli_print_wrapped(why->str, LINE_END);
     printf("\n\n");
     if (tune_mean_rows(&best->distribution) > ODDS_MEAN_MAX)
         return;

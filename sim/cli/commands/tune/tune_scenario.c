@@ -510,7 +510,7 @@ static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
     const struct tune_entrant *best = &contest->entrants[contest->recommended];
-    struct cli_saying notes = {.used = 0};
+    g_autoptr(GString) notes = g_string_new("");
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
     struct report_answer *answer = cli_contest_answer(contest);
     if (answer == NULL)
@@ -520,9 +520,9 @@ static bool print_text(const struct job *job, struct sim_error *error)
     report_answer_free(answer);
     if (!cli_contest_table(contest, error))
         return false;
-    cli_contest_notes(contest, &notes);
-    if (notes.used > 0) {
-        cli_print_wrapped(notes.buffer, CLI_ANY_NUMBER / 2);
+    cli_contest_notes(contest, notes);
+    if (notes->len > 0) {
+        cli_print_wrapped(notes->str, CLI_ANY_NUMBER / 2);
         putchar('\n');
     }
     tune_strategy_text(&best->strategy, yaml);

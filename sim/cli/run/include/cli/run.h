@@ -139,12 +139,14 @@ bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error);
  * counts down with the clock and moves gradually towards the estimate, so that it does not jump. If the total
  * is not known, only a rate is shown */
 
-#define CLI_PROGRESS_SAMPLES 30
-#define CLI_PROGRESS_SIZE    512 /* size of a line in bytes */
+#define CLI_PROGRESS_SIZE 512 /* size of a line in bytes */
 
 struct cli_progress_sample {
     int64_t at_ms;
     uint64_t done, rows;
+};
+struct cli_progress_span {
+    double ms, done, rows;
 };
 
 struct cli_progress {
@@ -157,11 +159,10 @@ struct cli_progress {
     const struct lab_slow_part *slow; /* what takes the most time; NULL: not known */
     int64_t step_ms;                  /* when `done` last grew */
     struct cli_progress_sample now;
-    struct cli_progress_sample beginning;                     /* of the work that the rate is of */
-    uint64_t recalled;                                        /* of the progress, so far */
-    struct cli_progress_sample samples[CLI_PROGRESS_SAMPLES]; /* ring buffer, a sample every half second */
-    size_t first, count;
-    double left_ms; /* remaining time as shown; below 0: not shown */
+    struct cli_progress_sample beginning; /* of the work that the rate is of */
+    struct cli_progress_span recent;      /* what is older counts less and less */
+    uint64_t recalled;                    /* of the progress, so far */
+    double left_ms;                       /* remaining time as shown; below 0: not shown */
 };
 
 void cli_progress_init(struct cli_progress *display, const char *name, bool is_quiet);

@@ -10,14 +10,6 @@
 #include "reports/option.h"
 #include "tune/contest.h"
 
-/* A text of limited size; text that does not fit is truncated. */
-#define CLI_SAYING_SIZE 4096
-struct cli_saying {
-    char buffer[CLI_SAYING_SIZE];
-    size_t used;
-};
-void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Formats a number with this many digits, rounded up. */
 void cli_round_up(double value, int digits, char *buffer);
 
@@ -31,7 +23,7 @@ const struct tune_entrant **cli_contest_listed(const struct tune_contest *contes
 struct report_answer *cli_contest_answer(const struct tune_contest *contest);
 /* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings
  * left out. "" when there are none. */
-void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
+void cli_contest_notes(const struct tune_contest *contest, GString *out);
 /* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the setting that came nearest,
  * what it fails by, and the remedy. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
