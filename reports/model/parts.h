@@ -18,7 +18,7 @@ typedef void report_fill(const struct lab_result *result, struct report_arena *a
 report_fill report_partitions_fill, report_survival_fill, report_timeline_fill, report_reads_fill,
     report_costs_fill, report_nodes_fill, report_latency_fill, report_changes_fill, report_summary_fill;
 
-/* The fewest closed partitions whose distribution is told. */
+/* The fewest closed partitions whose distribution is shown. */
 #define REPORT_CLOSED_MIN 100u
 
 /* Adds an entry to the key. */

@@ -334,7 +334,8 @@ class CheckTest(ProgramTest):
         self.assertTrue(found[1].endswith("; the scenario changed since"), found[1])
         self.write("small.yaml", GOOD + "# a remark\n")
         out, _ = self.check("small.yaml", "--baseline", "b.db")
-        self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since\n", out)
+        self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed "
+                      "since\n", out)
         self.write("small.yaml", GOOD)
         self.assertIn("; --set differs from the baseline's",
                       self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
@@ -380,7 +381,8 @@ class CheckTest(ProgramTest):
                 ("confidence: 95%", "confidence: 90%", "tune.confidence is 0.9, baseline 0.95"),
                 ("total > 0", "total > -1",
                  "the run does not have the expectation 'hash.partitions.total > 0'"),
-                ("  - hash.partitions.total > 0\n", "", "the run does not have the expectation 'hash.partitions.total > 0'"),
+                ("  - hash.partitions.total > 0\n", "",
+                 "the run does not have the expectation 'hash.partitions.total > 0'"),
                 ("window: 6h", "window: 7h",
                  "the strategy time is another: time {window: 7h}, baseline time {window: 6h}")]:
             self.assertIn(old, good)
@@ -395,7 +397,8 @@ class CheckTest(ProgramTest):
         self.update()
         self.assertEqual(self.against(code=0), [])
         self.write("small.yaml", GOOD)
-        self.assertEqual(self.against(), ["small.yaml: the run does not have the expectation 'tune.best.hash != hash-5'"])
+        self.assertEqual(self.against(),
+                         ["small.yaml: the run does not have the expectation 'tune.best.hash != hash-5'"])
 
     def test_baseline_that_lacks_any_part_fails(self):
         """Every table, and the rows of every strategy in it, are deleted in turn."""

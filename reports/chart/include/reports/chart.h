@@ -190,8 +190,8 @@ struct report_panel {
     size_t moment_count;
     struct report_stage stages[REPORT_STAGES_MAX];
     size_t stage_count;
-    /* REPORT_FORM_CURVES, together with y of REPORT_FORM_STACK; at most REPORT_LINES_MAX, distributions first.
-     * The only panel of a chart may have no label. */
+    /* REPORT_FORM_CURVES, together with y of REPORT_FORM_STACK; at most REPORT_LINES_MAX, distributions
+     * first. The only panel of a chart may have no label. */
     struct report_line *lines;
     size_t line_count;
     /* REPORT_FORM_FRONT, together with y of REPORT_FORM_STACK */
