@@ -152,18 +152,33 @@ static bool observed_whole(struct observed_file *file, const char *column, struc
                 observed_show(field).text);
 }
 
-/* Reads the output of tablehistograms: for each table a title, two lines of headings and seven lines of
- * numbers. The order of the columns differs between versions of Cassandra, so it is taken from the
- * headings. */
+/* Reads what tells the sizes of a table's partitions line by line: the percentiles of tablehistograms, the
+ * histograms of cfhistograms before Cassandra 2.1 and of sstablemetadata, whose buckets become the same seven
+ * points, and tablestats, which has the largest size alone. */
 
 #define HISTOGRAM_COLUMNS 5
 #define FIGURES_SIZE      (HISTOGRAM_COLUMNS + 1)
+#define BUCKETS_MAX       200
 
-static const char *const row_names[] = {"50%", "75%", "95%", "98%", "99%", "Min", "Max"};
-static const enum wl_observed_point row_points[] = {WL_OBSERVED_P50, WL_OBSERVED_P75, WL_OBSERVED_P95,
-                                                    WL_OBSERVED_P98, WL_OBSERVED_P99, WL_OBSERVED_MIN,
-                                                    WL_OBSERVED_MAX};
-#define HISTOGRAM_ROWS COUNT(row_names)
+static const char *const point_names[WL_OBSERVED_POINTS] = {
+    [WL_OBSERVED_MIN] = "Min", [WL_OBSERVED_P50] = "50%", [WL_OBSERVED_P75] = "75%",
+    [WL_OBSERVED_P95] = "95%", [WL_OBSERVED_P98] = "98%", [WL_OBSERVED_P99] = "99%",
+    [WL_OBSERVED_MAX] = "Max"};
+
+struct figures {
+    struct observed_file *file;
+    bool is_strict; /* only the output of tablehistograms is expected */
+    char keyspace[128];
+    bool is_wanted, is_found;
+    size_t size_column; /* of percentiles; 0: no headings were read */
+    unsigned points;    /* bit p: point p was read */
+    int column;         /* of the counts, in a table of buckets; 0: there is none */
+    struct {
+        uint64_t bound, count;
+    } buckets[BUCKETS_MAX];
+    size_t bucket_count;
+    uint64_t largest;
+};
 
 static bool title_of(struct trace_span line, char *name, size_t size, size_t *length)
 {
@@ -180,17 +195,6 @@ static bool title_of(struct trace_span line, char *name, size_t size, size_t *le
     return true;
 }
 
-static bool next_full(struct observed_file *file, struct trace_span *line, bool *more)
-{
-    do {
-        if (!observed_next(file, line, more))
-            return false;
-        if (*more)
-            *line = trace_trim(line->begin, line->end);
-    } while (*more && line->begin == line->end);
-    return true;
-}
-
 /* Removes the words, and the spaces around them, from the beginning of the line; false when the line does not
  * begin with them. */
 static bool take(struct trace_span *line, const char *words)
@@ -203,40 +207,26 @@ static bool take(struct trace_span *line, const char *words)
     return true;
 }
 
-/* Sets *size_column to the column of the partition sizes, counted from 1. */
-static bool read_headings(struct observed_file *file, size_t *size_column)
+/* Finds the column of the partition sizes by the headings, whose order differs between versions. */
+static bool take_headings(struct figures *figures, struct trace_span line)
 {
-    static const char *const headings[HISTOGRAM_COLUMNS] = {"SSTables", "Write Latency", "Read Latency",
-                                                            "Partition Size", "Cell Count"};
-    struct trace_span line, at;
-    bool more, is_fine;
-    *size_column = 0;
-    if (!next_full(file, &line, &more))
-        return false;
-    at = line;
-    is_fine = more && take(&at, "Percentile");
-    for (size_t i = 1; is_fine && i <= HISTOGRAM_COLUMNS; i++) {
-        size_t found = 0;
-        while (found < HISTOGRAM_COLUMNS && !take(&at, headings[found]))
-            found++;
-        is_fine = found < HISTOGRAM_COLUMNS;
-        if (is_fine && strcmp(headings[found], "Partition Size") == 0)
-            *size_column = i;
+    static const char *const headings[HISTOGRAM_COLUMNS] = {"Partition Size", "SSTables", "Write Latency",
+                                                            "Read Latency", "Cell Count"};
+    struct trace_span at = line;
+    size_t found = 0;
+    figures->size_column = 0;
+    figures->column = 0;
+    take(&at, "Percentile");
+    for (size_t i = 1; i <= HISTOGRAM_COLUMNS && found < HISTOGRAM_COLUMNS; i++) {
+        for (found = 0; found < HISTOGRAM_COLUMNS && !take(&at, headings[found]); found++)
+            ;
+        figures->size_column = found == 0 ? i : figures->size_column;
     }
-    if (!is_fine || *size_column == 0 || at.begin != at.end)
-        return FAIL(file,
-                    "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
-                    "Latency, Partition Size, Cell Count; save the output again",
-                    more ? observed_show(line).text : "");
-    if (!next_full(file, &line, &more))
-        return false;
-    at = line;
-    is_fine = more;
-    while (is_fine && (take(&at, "(micros)") || take(&at, "(bytes)")))
-        ;
-    return (is_fine && at.begin == at.end) ||
-           FAIL(file, "'%s' where the units should be: (micros), (micros), (bytes); save the output again",
-                more ? observed_show(line).text : "");
+    return figures->size_column > 0 || !figures->is_strict ||
+           FAIL(figures->file,
+                "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
+                "Latency, Partition Size, Cell Count; save the output again",
+                observed_show(line).text);
 }
 
 static size_t split_words(struct trace_span line, struct trace_span *words, size_t most)
@@ -252,44 +242,6 @@ static size_t split_words(struct trace_span line, struct trace_span *words, size
             at++;
         words[count].end = at;
     }
-}
-
-/* Latencies have a decimal point, or the decimal comma of the machine's locale. */
-static bool is_number(struct trace_span word)
-{
-    if (observed_is(word, "NaN"))
-        return true;
-    size_t digits = 0, points = 0;
-    for (const char *at = word.begin; at < word.end; at++) {
-        digits += *at >= '0' && *at <= '9';
-        points += *at == '.' || *at == ',';
-    }
-    return digits > 0 && points <= 1 && digits + points == (size_t)(word.end - word.begin);
-}
-
-static bool read_row(struct observed_file *file, size_t row, size_t size_column)
-{
-    struct trace_span line, words[FIGURES_SIZE + 1];
-    bool more;
-    if (!next_full(file, &line, &more))
-        return false;
-    size_t count = more ? split_words(line, words, FIGURES_SIZE + 1) : 0;
-    if (count == 0 || !observed_is(words[0], row_names[row]))
-        return FAIL(file, "'%s' where the line of %s should be; save the output again",
-                    more ? observed_show(line).text : "", row_names[row]);
-    if (count != FIGURES_SIZE)
-        return FAIL(file, "%zu figures after %s, but %d are needed; save the output again", count - 1,
-                    row_names[row], HISTOGRAM_COLUMNS);
-    for (size_t i = 1; i < count; i++) {
-        if (!is_number(words[i]))
-            return FAIL(file, "'%s' is not a figure; save the output again", observed_show(words[i]).text);
-    }
-    if (size_column == 0)
-        return true;
-    if (observed_is(words[size_column], "NaN"))
-        return FAIL(file, "the percentiles of the partition size are NaN: the table has no sstable, or "
-                          "a partition too large for Cassandra's buckets; use sstablepartitions");
-    return observed_whole(file, "Partition Size", words[size_column], &file->out->points[row_points[row]]);
 }
 
 /* Parses an amount of bytes such as 1234, 1234 bytes, 105.426MiB or 1.2 KiB; what follows is ignored. */
@@ -322,26 +274,24 @@ static bool check_order(struct observed_file *file)
                       "'nodetool flush' first");
 }
 
-/* Reads "keyspace/table histograms" and the lines after it. The numbers of a table that was not requested may
- * be NaN. */
-static bool read_table(struct observed_file *file, struct trace_span title, bool *is_wanted)
+/* The numbers of a table that was not requested may be NaN. */
+static bool take_point(struct figures *figures, enum wl_observed_point point, const struct trace_span *words,
+                       size_t count)
 {
-    char name[256];
-    size_t length, size_column;
-    if (!title_of(title, name, sizeof name, &length))
-        return FAIL(
-            file,
-            "'%s' where a table should begin; give the output of 'nodetool "
-            "tablehistograms', in which this line is 'KEYSPACE/TABLE histograms'%s",
-            observed_show(title).text,
-            file->tables.count > 0 ? "" : ", or of 'sstablepartitions --csv', with commas between columns");
-    if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
-        return false;
-    for (size_t i = 0; i < HISTOGRAM_ROWS; i++) {
-        if (!read_row(file, i, *is_wanted ? size_column : 0))
-            return false;
-    }
-    return !*is_wanted || check_order(file);
+    struct observed_file *file = figures->file;
+    if (!figures->is_wanted)
+        return true;
+    if (count != FIGURES_SIZE)
+        return FAIL(file, "%zu figures after %s, but %d are needed; save the output again", count - 1,
+                    point_names[point], HISTOGRAM_COLUMNS);
+    if ((figures->points >> point & 1) != 0)
+        return FAIL(file, "the table appears twice; give the output of one node, once");
+    if (observed_is(words[figures->size_column], "NaN"))
+        return FAIL(file, "the percentiles of the partition size are NaN: the table has no sstable, or "
+                          "a partition too large for Cassandra's buckets; use sstablepartitions");
+    figures->points |= 1u << point;
+    return observed_whole(file, "Partition Size", words[figures->size_column], &file->out->points[point]) &&
+           (figures->points != (1u << WL_OBSERVED_POINTS) - 1 || check_order(file));
 }
 
 /* Some versions print remarks among the numbers, and people copy their prompts. */
@@ -351,50 +301,6 @@ static bool is_remark(struct trace_span line)
            observed_begins(line, "Row sizes are larger than") ||
            observed_begins(line, "Column counts are larger than");
 }
-
-static bool observed_percentiles_read(struct observed_file *file, struct trace_span first)
-{
-    struct trace_span line = trace_trim(first.begin, first.end);
-    bool more = true, is_found = false, is_wanted = false;
-    while (is_remark(line) && more) {
-        if (!next_full(file, &line, &more))
-            return false;
-    }
-    while (more) {
-        if (!read_table(file, line, &is_wanted))
-            return false;
-        if (is_wanted && is_found)
-            return FAIL(file, "the table appears twice; give the output of one node, once");
-        is_found = is_found || is_wanted;
-        do {
-            if (!next_full(file, &line, &more))
-                return false;
-        } while (more && is_remark(line));
-    }
-    if (is_found)
-        return true;
-    return file->tables.count > 0
-               ? observed_fail_table(file)
-               : FAIL(file, "no table in it; give the output of 'nodetool tablehistograms'");
-}
-
-/* Reads what tells the sizes of a table's partitions line by line: the histograms of cfhistograms before
- * Cassandra 2.1 and of sstablemetadata, whose buckets become the seven points, and tablestats, which has the
- * largest size alone. */
-
-#define BUCKETS_MAX 200
-
-struct figures {
-    struct observed_file *file;
-    char keyspace[128];
-    bool is_wanted, is_found;
-    int column; /* of the counts, in a table of buckets; 0: there is none */
-    struct {
-        uint64_t bound, count;
-    } buckets[BUCKETS_MAX];
-    size_t bucket_count;
-    uint64_t largest;
-};
 
 static bool take_bucket(struct figures *figures, uint64_t bound, uint64_t count)
 {
@@ -439,6 +345,7 @@ static void set_points(const struct figures *figures, struct wl_observed *out)
 static bool begin_table(struct figures *figures, const char *name, size_t size)
 {
     figures->column = 0;
+    figures->size_column = 0;
     if (!observed_table(figures->file, name, size, &figures->is_wanted))
         return false;
     figures->is_found = figures->is_found || figures->is_wanted;
@@ -467,6 +374,17 @@ static bool take_row(struct figures *figures, struct trace_span line)
     return true;
 }
 
+static bool fail_begin(const struct figures *figures, struct trace_span line)
+{
+    return FAIL(figures->file,
+                "'%s' where a table should begin; give the output of 'nodetool "
+                "tablehistograms', in which this line is 'KEYSPACE/TABLE histograms'%s",
+                observed_show(line).text,
+                figures->file->tables.count > 0
+                    ? ""
+                    : ", or of 'sstablepartitions --csv', with commas between columns");
+}
+
 static bool take_figure(struct figures *figures, struct trace_span line)
 {
     static const char *const tables[] = {"Table: ", "Table (index): ", "Column Family: "};
@@ -477,11 +395,21 @@ static bool take_figure(struct figures *figures, struct trace_span line)
         int column; /* of the counts */
     } headings[] = {{"Partition Size", 1}, {"Row Size", 1}, {"Row sizes", 1},
                     {"Size (bytes)", 1},   {"Count ", 1},   {"Offset ", 4}};
+    struct trace_span words[FIGURES_SIZE + 1];
     char name[256];
     size_t size;
     uint64_t bytes;
     if (title_of(line, name, sizeof name, &size))
         return begin_table(figures, name, size);
+    if (observed_begins(line, "Percentile") && figures->file->tables.count > 0)
+        return take_headings(figures, line);
+    const size_t count = figures->size_column > 0 ? split_words(line, words, FIGURES_SIZE + 1) : 0;
+    for (enum wl_observed_point point = 0; count > 0 && point < WL_OBSERVED_POINTS; point++) {
+        if (observed_is(words[0], point_names[point]))
+            return take_point(figures, point, words, count);
+    }
+    if (figures->is_strict)
+        return line.begin == line.end || is_remark(line) || *line.begin == '(' || fail_begin(figures, line);
     if (observed_begins(line, "SSTable: ") && figures->file->tables.count == 0)
         return begin_table(figures, "", 0);
     for (size_t i = 0; i < COUNT(tables); i++) {
@@ -533,9 +461,9 @@ static bool put_largest(struct figures *figures)
     return true;
 }
 
-static bool observed_figures_read(struct observed_file *file, struct trace_span first)
+static bool observed_figures_read(struct observed_file *file, bool is_strict, struct trace_span first)
 {
-    struct figures figures = {.file = file};
+    struct figures figures = {.file = file, .is_strict = is_strict};
     struct trace_span line = trace_trim(first.begin, first.end);
     for (bool more = true; more;) {
         if (!take_figure(&figures, line) || !observed_next(file, &line, &more))
@@ -547,12 +475,20 @@ static bool observed_figures_read(struct observed_file *file, struct trace_span 
         set_points(&figures, file->out);
         return check_order(file);
     }
+    for (enum wl_observed_point point = 0; figures.points > 0 && point < WL_OBSERVED_POINTS; point++) {
+        if ((figures.points >> point & 1) == 0)
+            return FAIL(file, "the line of %s is missing; save the output again", point_names[point]);
+    }
+    if (figures.points > 0)
+        return true;
     if (figures.largest > 0)
         return put_largest(&figures);
     if (file->wanted != NULL && file->tables.count > 0 && !figures.is_found)
         return observed_fail_table(file);
-    return FAIL(file,
-                "no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first");
+    return FAIL(
+        file, file->tables.count > 0
+                  ? "no sizes of partitions in it, as of a table without sstables; run 'nodetool flush' first"
+                  : "no table in it; give the output of 'nodetool tablehistograms'");
 }
 
 /* Reads the CSV of sstablepartitions, or rows of ScyllaDB's system.large_partitions, as CSV or with bars as
@@ -1179,13 +1115,12 @@ static bool read_file(struct observed_file *file, enum wl_observed_format format
     has_figures = has_figures || observed_begins(line, "SSTable: ");
     if (!is_form && !has_figures && !check_foreign(file, line))
         return false;
-    if (has_figures && !looks_like_csv(line))
-        return observed_figures_read(file, line);
-    if (format == WL_OBSERVED_AUTO)
-        format = is_form || looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
-    file->out->format = format;
-    return format == WL_OBSERVED_PERCENTILES ? observed_percentiles_read(file, line)
-                                             : observed_partitions_read(file, is_form, line);
+    const bool is_csv = is_form || looks_like_csv(line);
+    has_figures = has_figures && !looks_like_csv(line);
+    if (has_figures || format == WL_OBSERVED_PERCENTILES || (format == WL_OBSERVED_AUTO && !is_csv))
+        return observed_figures_read(file, !has_figures, line);
+    file->out->format = format == WL_OBSERVED_AUTO ? WL_OBSERVED_PARTITIONS : format;
+    return observed_partitions_read(file, is_form, line);
 }
 
 bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,
