@@ -337,7 +337,8 @@ struct trace_table {
     bool is_json, has_header;
     bool is_usual;               /* comma, and the columns time in ms, key and value alone, in this order */
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
-    size_t field_count;          /* number of fields of each record of a CSV file */
+    struct wl_csv_record header; /* names of the columns of a file; of JSON, the fields of the first object */
+    struct csv_buffer names;     /* of the header */
     struct trace_columns columns;
     struct trace_guess guess;        /* of the columns that neither the format nor a usual name tells */
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */

@@ -18,73 +18,18 @@
 #include "trace_parts.h"
 #include "workload/trace.h"
 
-struct trace_spill {
-    const char *path;   /* path of the trace, for messages */
-    size_t memory_most; /* the most bytes in memory; may be raised at any time, but has no effect once the
-                           file was created */
+/* The bytes of all runs: at first in memory, and those beyond memory_most in a file. */
+struct spill {
+    const char *path; /* path of the trace, for messages */
+    size_t memory_most;
     char *memory;
     size_t kept, capacity;
     int file; /* -1: not created yet */
     uint64_t size;
 };
 
-/* A range of those bytes, which is read in sequence through a window. */
-struct trace_stretch {
-    uint64_t at, end; /* the part that was not read into the window yet */
-    char *window;     /* owned by the caller, who passes its size */
-    size_t begin, filled;
-};
-
-struct trace_merge {
-    size_t *heap;
-    size_t count;
-};
-
-/* Whether the next item of run `one` comes before the next item of run `other`. */
-typedef bool trace_is_before(const void *owner, size_t one, size_t other);
-
-/* Sifts the run at index `at` of the heap down to its place. */
-static void trace_merge_sink(struct trace_merge *merge, size_t at, trace_is_before *is_before,
-                             const void *owner)
-{
-    size_t *heap = merge->heap, run = heap[at];
-    for (size_t child; (child = 2 * at + 1) < merge->count; at = child) {
-        child += child + 1 < merge->count && is_before(owner, heap[child + 1], heap[child]);
-        if (!is_before(owner, heap[child], run))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = run;
-}
-
-/* Builds the heap of the runs 0 to count - 1. */
-static void trace_merge_begin(struct trace_merge *merge, size_t count, trace_is_before *is_before,
-                              const void *owner)
-{
-    merge->count = count;
-    for (size_t i = 0; i < count; i++)
-        merge->heap[i] = i;
-    for (size_t i = count / 2; i-- > 0;)
-        trace_merge_sink(merge, i, is_before, owner);
-}
-
-/* Restores the heap after the top run has advanced to its next item, or has no more items. */
-static void trace_merge_moved(struct trace_merge *merge, bool has_more, trace_is_before *is_before,
-                              const void *owner)
-{
-    if (!has_more)
-        merge->heap[0] = merge->heap[--merge->count];
-    if (merge->count > 0)
-        trace_merge_sink(merge, 0, is_before, owner);
-}
-
-static void trace_spill_init(struct trace_spill *spill, const char *path, size_t memory_most)
-{
-    *spill = (struct trace_spill){.path = path, .memory_most = memory_most, .file = -1};
-}
-
 /* /var/tmp is on disk, whereas /tmp may be in memory. */
-static bool make_file(struct trace_spill *spill)
+static bool make_file(struct spill *spill)
 {
     static const char *const names[] = {"/var/tmp/bucketlab-sort-XXXXXX", "/tmp/bucketlab-sort-XXXXXX"};
     for (size_t i = 0; i < 2 && spill->file == -1; i++) {
@@ -97,14 +42,14 @@ static bool make_file(struct trace_spill *spill)
     return spill->file != -1;
 }
 
-static bool fail_file(const struct trace_spill *spill, struct sim_error *error)
+static bool fail_file(const struct spill *spill, struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                     "%s: cannot be sorted in a temporary file in /var/tmp or /tmp (%s); free space there",
                     spill->path, errno == 0 ? "it is cut off" : strerror(errno));
 }
 
-static bool write_bytes(struct trace_spill *spill, const char *bytes, size_t size, struct sim_error *error)
+static bool write_bytes(struct spill *spill, const char *bytes, size_t size, struct sim_error *error)
 {
     while (size > 0) {
         ssize_t done = write(spill->file, bytes, size);
@@ -118,8 +63,7 @@ static bool write_bytes(struct trace_spill *spill, const char *bytes, size_t siz
     return true;
 }
 
-static bool trace_spill_put(struct trace_spill *spill, const char *bytes, size_t size,
-                            struct sim_error *error)
+static bool spill_put(struct spill *spill, const char *bytes, size_t size, struct sim_error *error)
 {
     bool is_small =
         spill->file == -1 && size <= spill->memory_most && spill->kept <= spill->memory_most - size;
@@ -137,7 +81,7 @@ static bool trace_spill_put(struct trace_spill *spill, const char *bytes, size_t
 
 /* Copies the bytes that are contiguous, in memory or in the file, up to `size`. Returns their number; 0 on
  * failure. */
-static size_t get(const struct trace_spill *spill, uint64_t at, char *out, size_t size)
+static size_t get(const struct spill *spill, uint64_t at, char *out, size_t size)
 {
     if (at < spill->kept) {
         size_t left = spill->kept - (size_t)at;
@@ -151,37 +95,6 @@ static size_t get(const struct trace_spill *spill, uint64_t at, char *out, size_
         got = pread(spill->file, out, size, (off_t)(at - spill->kept));
     } while (got < 0 && errno == EINTR);
     return got < 0 ? 0 : (size_t)got;
-}
-
-/* Reads until the window has at least `wanted` bytes from `begin` on, or all bytes that are left. */
-static bool trace_spill_fill(const struct trace_spill *spill, struct trace_stretch *stretch,
-                             size_t window_bytes, size_t wanted, struct sim_error *error)
-{
-    size_t kept = stretch->filled - stretch->begin;
-    if (kept >= wanted || stretch->at == stretch->end)
-        return true;
-    memmove(stretch->window, stretch->window + stretch->begin, kept);
-    stretch->begin = 0;
-    stretch->filled = kept;
-    while (stretch->filled < window_bytes && stretch->at < stretch->end) {
-        uint64_t left = stretch->end - stretch->at;
-        size_t room = window_bytes - stretch->filled;
-        size_t got =
-            get(spill, stretch->at, stretch->window + stretch->filled, left < room ? (size_t)left : room);
-        if (got == 0)
-            return fail_file(spill, error);
-        stretch->filled += got;
-        stretch->at += got;
-    }
-    return true;
-}
-
-static void trace_spill_clear(struct trace_spill *spill)
-{
-    if (spill->file != -1)
-        close(spill->file);
-    free(spill->memory);
-    trace_spill_init(spill, NULL, 0);
 }
 
 /* Sorts records by time or by key, those that are equal in it in the order of input: runs from a buffer,
@@ -209,15 +122,17 @@ struct record {
     uint32_t order; /* in the buffer */
 };
 
+/* A run, which is read in sequence through a window. */
 struct run {
-    uint64_t first;
-    struct trace_stretch bytes;
+    uint64_t first, at, end; /* of its bytes, and those that were not read into the window yet */
+    char *window;
+    size_t begin, filled;
     struct record head; /* the next record */
 };
 
 struct wl_trace_lines {
     bool by_key, has_counts;
-    struct trace_spill spill;
+    struct spill spill;
     struct trace_keys keys; /* of rows that are sorted by time */
     uint64_t count, place;
     size_t memory_bytes; /* of the buffer; by key, it grows with the numbers of keys and runs */
@@ -226,7 +141,7 @@ struct wl_trace_lines {
     uint32_t key_count;
     struct run *runs;
     size_t run_count, run_capacity, window_bytes;
-    struct trace_merge merge; /* heap of runs, the run with the first record on top */
+    size_t *heap, heap_count; /* of runs, the run with the first record on top */
     bool is_under_way;        /* the top run's record was returned and is dropped at the next call */
 };
 
@@ -237,7 +152,7 @@ static struct wl_trace_lines *create(const char *path, bool by_key, size_t memor
         return NULL;
     sort->by_key = by_key;
     sort->memory_bytes = memory_bytes;
-    trace_spill_init(&sort->spill, path, by_key ? MEMORY_LEAST : 0);
+    sort->spill = (struct spill){.path = path, .memory_most = by_key ? MEMORY_LEAST : 0, .file = -1};
     return sort;
 }
 
@@ -266,36 +181,56 @@ static size_t put_record(const struct record *record, const struct record *befor
     return size + put_difference(out + size, record->line, before->line);
 }
 
-static uint64_t take_number(struct trace_stretch *bytes)
+static uint64_t take_number(struct run *run)
 {
     uint64_t number = 0;
     for (unsigned shift = 0;; shift += 7) {
-        unsigned char byte = (unsigned char)bytes->window[bytes->begin++];
+        unsigned char byte = (unsigned char)run->window[run->begin++];
         number |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80)
             return number;
     }
 }
 
-static uint64_t take_difference(struct trace_stretch *bytes, uint64_t before)
+static uint64_t take_difference(struct run *run, uint64_t before)
 {
-    const uint64_t number = take_number(bytes);
+    const uint64_t number = take_number(run);
     return before + (number >> 1 ^ -(number & 1));
+}
+
+/* Reads into the window until it is full, or has all bytes that are left. */
+static bool fill(const struct wl_trace_lines *sort, struct run *run, struct sim_error *error)
+{
+    const size_t kept = run->filled - run->begin;
+    memmove(run->window, run->window + run->begin, kept);
+    run->begin = 0;
+    run->filled = kept;
+    while (run->filled < sort->window_bytes && run->at < run->end) {
+        const uint64_t left = run->end - run->at;
+        const size_t room = sort->window_bytes - run->filled;
+        const size_t got =
+            get(&sort->spill, run->at, run->window + run->filled, left < room ? (size_t)left : room);
+        if (got == 0)
+            return fail_file(&sort->spill, error);
+        run->filled += got;
+        run->at += got;
+    }
+    return true;
 }
 
 /* Advances to the run's next record; *more is false after the last one. */
 static bool load_head(struct wl_trace_lines *sort, struct run *run, bool *more, struct sim_error *error)
 {
     struct record *head = &run->head;
-    if (!trace_spill_fill(&sort->spill, &run->bytes, sort->window_bytes, RECORD_BYTES_MOST, error))
+    if (run->filled - run->begin < RECORD_BYTES_MOST && run->at < run->end && !fill(sort, run, error))
         return false;
-    *more = run->bytes.filled > run->bytes.begin;
+    *more = run->filled > run->begin;
     if (*more) {
-        head->key = (uint32_t)take_difference(&run->bytes, head->key);
-        head->time_ns = (int64_t)take_difference(&run->bytes, (uint64_t)head->time_ns);
-        head->value = take_number(&run->bytes);
-        head->extra = take_number(&run->bytes);
-        head->line = take_difference(&run->bytes, head->line);
+        head->key = (uint32_t)take_difference(run, head->key);
+        head->time_ns = (int64_t)take_difference(run, (uint64_t)head->time_ns);
+        head->value = take_number(run);
+        head->extra = take_number(run);
+        head->line = take_difference(run, head->line);
     }
     return true;
 }
@@ -341,7 +276,7 @@ static bool put_records(struct wl_trace_lines *sort, const uint32_t *order, stru
         before = &sort->buffer[order[i]];
         if (filled < OUT_BYTES && i + 1 < sort->used)
             continue;
-        if (!trace_spill_put(&sort->spill, out, filled, error))
+        if (!spill_put(&sort->spill, out, filled, error))
             return false;
         filled = 0;
     }
@@ -362,7 +297,7 @@ static bool write_run(struct wl_trace_lines *sort, struct sim_error *error)
         if (sort->by_key)
             sort->spill.memory_most = MEMORY_LEAST + (size_t)sort->key_count * MEMORY_OF_KEY;
         ok = put_records(sort, order, error);
-        run.bytes.end = sort->spill.size;
+        run.end = sort->spill.size;
         sort->runs[sort->run_count] = run;
         sort->run_count += ok;
     }
@@ -386,14 +321,26 @@ static bool put(struct wl_trace_lines *sort, struct record record, struct sim_er
     return true;
 }
 
-/* Records that are equal are in the order of runs. */
-static bool is_before(const void *owner, size_t one, size_t other)
+/* Whether the next record of a run comes before that of another; if equal, they are in the order of runs. */
+static bool is_before(const struct wl_trace_lines *sort, size_t one, size_t other)
 {
-    const struct wl_trace_lines *sort = owner;
     const struct record *a = &sort->runs[one].head, *b = &sort->runs[other].head;
     if (sort->by_key)
         return a->key != b->key ? a->key < b->key : one < other;
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : one < other;
+}
+
+/* Sifts the run at index `at` of the heap down to its place. */
+static void sink(struct wl_trace_lines *sort, size_t at)
+{
+    size_t *heap = sort->heap, run = heap[at];
+    for (size_t child; (child = 2 * at + 1) < sort->heap_count; at = child) {
+        child += child + 1 < sort->heap_count && is_before(sort, heap[child + 1], heap[child]);
+        if (!is_before(sort, heap[child], run))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = run;
 }
 
 /* Frees the buffer and allocates the windows of the runs. */
@@ -408,32 +355,35 @@ static bool begin_reading(struct wl_trace_lines *sort, struct sim_error *error)
     free(sort->buffer);
     sort->buffer = NULL;
     sort->capacity = 0;
-    sort->merge.heap = calloc(sort->run_count + 1, sizeof *sort->merge.heap);
-    bool ok = sort->merge.heap != NULL;
+    sort->heap = calloc(sort->run_count + 1, sizeof *sort->heap);
+    bool ok = sort->heap != NULL;
     for (size_t i = 0; ok && i < sort->run_count; i++) {
-        sort->runs[i].bytes.window = malloc(sort->window_bytes);
-        ok = sort->runs[i].bytes.window != NULL;
+        sort->runs[i].window = malloc(sort->window_bytes);
+        ok = sort->runs[i].window != NULL;
     }
     return ok || sim_fail_memory(error);
 }
 
 bool wl_trace_lines_turn(struct wl_trace_lines *sort, struct sim_error *error)
 {
-    if (sort->merge.heap == NULL && !begin_reading(sort, error))
+    if (sort->heap == NULL && !begin_reading(sort, error))
         return false;
     sort->place = 0;
     sort->is_under_way = false;
     for (size_t i = 0; i < sort->run_count; i++) {
         struct run *run = &sort->runs[i];
         bool more;
-        run->bytes.at = run->first;
-        run->bytes.begin = run->bytes.filled = 0;
+        run->at = run->first;
+        run->begin = run->filled = 0;
+        sort->heap[i] = i;
         run->head = (struct record){0};
         if (!load_head(sort, run, &more, error))
             return false;
         assert(more);
     }
-    trace_merge_begin(&sort->merge, sort->run_count, is_before, sort);
+    sort->heap_count = sort->run_count;
+    for (size_t i = sort->heap_count / 2; i-- > 0;)
+        sink(sort, i);
     return true;
 }
 
@@ -442,29 +392,34 @@ static const struct record *next(struct wl_trace_lines *sort, bool *more, struct
 {
     *more = true;
     if (sort->is_under_way) {
-        struct run *run = &sort->runs[sort->merge.heap[0]];
+        struct run *run = &sort->runs[sort->heap[0]];
         const struct record before = run->head;
         bool has_more;
         if (!load_head(sort, run, &has_more, error))
             return NULL;
+        if (!has_more)
+            sort->heap[0] = sort->heap[--sort->heap_count];
         /* While it is equal, the run stays on top. */
-        if (!has_more || (sort->by_key ? run->head.key != before.key : run->head.time_ns != before.time_ns))
-            trace_merge_moved(&sort->merge, has_more, is_before, sort);
+        if (sort->heap_count > 0 &&
+            (!has_more || (sort->by_key ? run->head.key != before.key : run->head.time_ns != before.time_ns)))
+            sink(sort, 0);
     }
-    *more = sort->is_under_way = sort->merge.count > 0;
+    *more = sort->is_under_way = sort->heap_count > 0;
     sort->place += *more;
-    return *more ? &sort->runs[sort->merge.heap[0]].head : NULL;
+    return *more ? &sort->runs[sort->heap[0]].head : NULL;
 }
 
 void wl_trace_lines_destroy(struct wl_trace_lines *sort)
 {
     if (sort == NULL)
         return;
-    trace_spill_clear(&sort->spill);
+    if (sort->spill.file != -1)
+        close(sort->spill.file);
+    free(sort->spill.memory);
     for (size_t i = 0; i < sort->run_count; i++)
-        free(sort->runs[i].bytes.window);
+        free(sort->runs[i].window);
     free(sort->runs);
-    free(sort->merge.heap);
+    free(sort->heap);
     free(sort->buffer);
     trace_keys_free(&sort->keys);
     free(sort);

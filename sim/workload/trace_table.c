@@ -291,7 +291,7 @@ static bool is_unique(const struct column *column)
 static int time_rank(const char *name, const struct column *column, size_t rows)
 {
     const int word = HAS_WORD(name, time_words);
-    if (10 * column->values < 9 * rows)
+    if (10 * column->values < 9 * rows || column->is_object)
         return 0;
     if (column->time == 0)
         return rows > 0 ? 0 : word;
@@ -354,9 +354,10 @@ static size_t choose_time(const struct wl_csv_record *header, const struct colum
 
 /* Chooses the columns. `known` is the column of the time; the number of columns: it is not known. Rows of
  * which each has its own time, and no column has the name of an entity, are one series. */
-static void choose(const struct trace_table *table, const struct wl_csv_record *header,
-                   const struct column *columns, size_t known, size_t rows, struct trace_guess *out)
+static void choose(const struct trace_table *table, const struct column *columns, size_t known, size_t rows,
+                   struct trace_guess *out)
 {
+    const struct wl_csv_record *header = &table->header;
     const bool is_known = known < header->count;
     const size_t time = is_known ? known : choose_time(header, columns, rows);
     size_t date = time, of_day = time, key = 0;
@@ -411,28 +412,24 @@ static bool is_name(const char *field, const char *name, bool is_exact)
     return *name == '\0' && field[strspn(field, " ")] == '\0';
 }
 
-/* Returns how many columns of the header, or fields of the first object, have this name, and sets *field to
- * the last one. */
+/* Returns how many columns of the header have this name, and sets *field to the last one. A field of JSON
+ * counts if the first object has a value for it. */
 static size_t find(const struct trace_table *table, const char *name, size_t *field)
 {
-    *field = table->columns.count;
-    const bool is_field = table->is_json && trace_json_find(table->object, name) != NULL;
-    if (is_field || (table->is_json && strcmp(name, "file") != 0))
-        return is_field;
-    for (int pass = 0; table->has_header && pass < 2; pass++) {
+    *field = WL_CSV_FIELDS_MAX;
+    for (int pass = 0; pass < (table->is_json ? 1 : 2); pass++) {
         size_t found = 0;
-        for (size_t i = 0; i < table->record.count; i++) {
-            if (is_name(table->record.fields[i], name, pass == 0)) {
+        for (size_t i = 0; i < table->header.count; i++) {
+            if (is_name(table->header.fields[i], name, pass == 0)) {
                 *field = i;
                 found++;
             }
         }
         if (found > 0)
-            return found;
+            return table->is_json ? trace_json_find(table->object, name) != NULL : found;
     }
-    if (strcmp(name, "file") == 0)
-        *field = WL_CSV_FIELDS_MAX;
-    return *field == WL_CSV_FIELDS_MAX || (column_number(name, field) && *field < table->record.count);
+    return strcmp(name, "file") == 0 ||
+           (!table->is_json && column_number(name, field) && *field < table->header.count);
 }
 
 /* The name of the current file, without its folder and its endings, is the last field of each record. */
@@ -464,111 +461,120 @@ static bool has(const struct trace_table *table, enum trace_role role)
     return table->columns.counts[role] > 0;
 }
 
-/* Puts values of the current object as the fields of a record; one that is missing is NULL. */
-static bool put_values(struct trace_table *table, size_t count, const char *(*name_of)(const void *, size_t),
-                       const void *names, struct wl_csv_record *record)
+/* Puts the values of the current object as the fields of the record, all of them or those of the columns; one
+ * that is missing is NULL. */
+static bool put_values(struct trace_table *table, bool are_all)
 {
     struct csv_buffer *fields = &table->csv.fields;
-    record->count = count;
+    struct wl_csv_record *record = &table->record;
+    const size_t count = are_all ? table->header.count : table->columns.count;
+    record->count = table->header.count;
     fields->size = 0;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = trace_json_find(table->object, name_of(names, i));
-        record->fields[i] = value == NULL ? NULL : "";
-        record->sizes[i] = 0;
-        if (value != NULL && !trace_json_put(fields, value, &record->sizes[i]))
-            return false;
-    }
-    const char *at = fields->bytes;
-    for (size_t i = 0; i < count; i++) {
-        if (record->fields[i] == NULL)
-            continue;
-        record->fields[i] = at;
-        at += record->sizes[i] + 1;
+    for (size_t pass = 0; pass < 2; pass++) {
+        const char *at = fields->bytes; /* the buffer has its final place in the second pass */
+        for (size_t i = 0; i < count; i++) {
+            const size_t field = are_all ? i : table->columns.all[i].field;
+            if (field == WL_CSV_FIELDS_MAX)
+                continue;
+            const json_t *value = trace_json_find(table->object, table->header.fields[field]);
+            record->sizes[field] = pass == 0 ? 0 : record->sizes[field];
+            if (pass == 0 && value != NULL && !trace_json_put(fields, value, &record->sizes[field]))
+                return false;
+            record->fields[field] = value == NULL ? NULL : at;
+            at += pass == 0 || value == NULL ? 0 : record->sizes[field] + 1;
+        }
     }
     return true;
 }
 
-static const char *name_in_header(const void *header, size_t i)
+static bool add_name(struct trace_table *table, const char *name)
 {
-    return ((const struct wl_csv_record *)header)->fields[i];
+    struct csv_buffer *names = &table->names;
+    const size_t size = strlen(name) + 1;
+    if (!sim_grow(&names->bytes, &names->capacity, names->size + size, 1))
+        return false;
+    memcpy(names->bytes + names->size, name, size);
+    table->header.sizes[table->header.count++] = size - 1;
+    names->size += size;
+    return true;
 }
 
-static const char *name_of_column(const void *columns, size_t i)
-{
-    return ((const struct trace_columns *)columns)->all[i].name;
-}
-
-/* Puts the names of an object's fields, and of nested ones as author.id, into a buffer. */
-static bool put_names(const json_t *object, const char *before, unsigned depth, struct csv_buffer *names,
-                      struct wl_csv_record *header)
+/* Puts the names of an object's fields, and of nested ones as author.id, into the header. */
+static bool put_names(struct trace_table *table, const json_t *object, const char *before, unsigned depth)
 {
     for (void *at = json_object_iter((json_t *)(uintptr_t)object);
-         at != NULL && header->count < WL_CSV_FIELDS_MAX;
+         at != NULL && table->header.count < WL_CSV_FIELDS_MAX - TRACE_COLUMNS_MAX;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         char name[TRACE_NAME_BYTES];
         const json_t *value = trace_json_bare(json_object_iter_value(at));
-        size_t size = (size_t)snprintf(name, sizeof name, "%s%s", before, json_object_iter_key(at));
-        if (size + 1 >= sizeof name)
-            continue;
-        if (json_is_object(value) && depth > 1) {
-            snprintf(name + size, sizeof name - size, ".");
-            if (!put_names(value, name, depth - 1, names, header))
-                return false;
-            continue;
-        }
-        if (!sim_grow(&names->bytes, &names->capacity, names->size + size + 1, 1))
+        const bool is_nested = json_is_object(value) && depth > 1;
+        const size_t size = (size_t)snprintf(name, sizeof name, "%s%s%s", before, json_object_iter_key(at),
+                                             is_nested ? "." : "");
+        if (size < sizeof name &&
+            !(is_nested ? put_names(table, value, name, depth - 1) : add_name(table, name)))
             return false;
-        memcpy(names->bytes + names->size, name, size + 1);
-        header->sizes[header->count++] = size;
-        names->size += size + 1;
     }
     return true;
 }
 
-/* Guesses which columns are which by the names in `header` and the rows below it. Returns false, with an
- * error of the environment, when the file cannot be read or memory runs out. */
-static bool guess_columns(struct trace_table *table, const struct wl_csv_record *header,
-                          struct sim_error *error)
+static bool fail_fields(const struct trace_table *table, struct sim_error *error)
 {
-    struct wl_csv *csv = &table->csv;
-    struct csv_buffer of_header = csv->fields;
-    struct wl_csv_record row = {0};
+    size_t here = table->record.count, wanted = table->header.count;
+    if (here == 1 && !csv_check_delimiter(&table->csv, table->record.line, table->record.fields[0],
+                                          table->record.sizes[0], error))
+        return false;
+    return FAIL(table, error, "%zu column%s where the %s has %zu: %s", here, here == 1 ? "" : "s",
+                table->has_header ? "header" : "first row", wanted,
+                here > wanted ? "one or more too many; quote a field that holds the delimiter"
+                              : "one or more are missing; write an empty field for a missing value");
+}
+
+/* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */
+static bool next_record(struct trace_table *table, bool are_all, struct sim_error *error)
+{
+    struct wl_csv_record *record = &table->record;
+    put_file_name(table);
+    if (!table->is_json) {
+        if (!wl_csv_next(&table->csv, record, error))
+            return false;
+        return record->count == 0 || record->count == table->header.count || fail_fields(table, error);
+    }
+    record->count = 0;
+    if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
+        return false;
+    return table->object == NULL || put_values(table, are_all) || sim_fail_memory(error);
+}
+
+/* Guesses which columns are which by the names in the header and the rows below it. Returns false, with an
+ * error of the environment, when the file cannot be read or memory runs out. */
+static bool guess_columns(struct trace_table *table, struct sim_error *error)
+{
+    const struct wl_csv_record *header = &table->header, *row = &table->record;
+    struct trace_reader *reader = &table->csv.reader;
     struct column *columns = calloc(header->count, sizeof *columns);
     struct sim_error fault = {0};
     json_t *first = table->object; /* whose fields are found by name */
-    const struct trace_column *time = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME) : NULL;
-    size_t known = time == NULL ? header->count : time->field;
-    for (size_t i = 0; time != NULL && table->is_json && i < header->count; i++)
-        known = strcmp(header->fields[i], time->name) == 0 ? i : known;
+    const size_t known = has(table, TRACE_TIME) ? column_of(table, TRACE_TIME)->field : header->count;
     size_t rows = 0;
-    bool ok = true;
     if (columns == NULL)
         return sim_fail_memory(error);
-    csv->fields = (struct csv_buffer){0};
     table->object = NULL;
-    trace_reader_mark(&csv->reader);
-    for (unsigned i = 0; ok && i < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(&csv->reader); i++) {
-        ok = table->is_json ? trace_json_next(&csv->reader, &table->object, &row.line, &fault) &&
-                                  (put_values(table, table->object == NULL ? 0 : header->count,
-                                              name_in_header, header, &row) ||
-                                   sim_fail_memory(&fault))
-                            : wl_csv_next(csv, &row, &fault);
-        if (!ok || row.count != header->count)
-            break;
+    trace_reader_mark(reader);
+    while (rows < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(reader) && next_record(table, true, &fault) &&
+           row->count > 0) {
         rows++;
-        for (size_t j = 0; j < row.count; j++) {
-            if (row.sizes[j] > 0)
-                take_value(&columns[j], table->format->pattern, row.fields[j], row.sizes[j]);
+        for (size_t j = 0; j < row->count; j++) {
+            if (row->sizes[j] > 0)
+                take_value(&columns[j], table->format->pattern, row->fields[j], row->sizes[j]);
         }
     }
-    trace_reader_return(&csv->reader);
-    free(csv->fields.bytes);
-    csv->fields = of_header;
+    trace_reader_return(reader);
     json_decref(table->object);
     table->object = first;
-    ok = ok || fault.class == SIM_ERROR_INPUT;
+    table->record.line = header->line;
+    const bool ok = fault.class != SIM_ERROR_ENVIRONMENT;
     if (ok)
-        choose(table, header, columns, known, rows, &table->guess);
+        choose(table, columns, known, rows, &table->guess);
     else
         *error = fault;
     free(columns);
@@ -621,43 +627,22 @@ static bool find_columns(struct trace_table *table, const char **missing, size_t
     return true;
 }
 
-/* Whether a column of the header, or a field of the first object, is used, or has a nested field that is. */
-static bool is_used(const struct trace_table *table, size_t column)
-{
-    const char *field = table->record.fields[column];
-    size_t size = table->record.sizes[column];
-    bool found = false;
-    for (size_t i = 0; i < table->columns.count; i++) {
-        const char *name = table->columns.all[i].name;
-        found = found ||
-                (table->is_json ? strncmp(name, field, size) == 0 && (name[size] == '\0' || name[size] == '.')
-                                : table->columns.all[i].field == column);
-    }
-    return found;
-}
-
-/* Lists the names in a header, for a message. */
+/* Lists the names in the header, for a message. */
 static void list_names(const struct trace_table *table, bool are_unused, char *out)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < table->record.count && used < TRACE_LISTING_SIZE - 48; i++) {
-        struct trace_shown shown = trace_show(table->record.fields[i], table->record.sizes[i]);
-        if (!are_unused || !is_used(table, i))
+    for (size_t i = 0; i < table->header.count && used < TRACE_LISTING_SIZE - 48; i++) {
+        const struct trace_columns *columns = &table->columns;
+        size_t column = are_unused ? 0 : columns->count;
+        while (column < columns->count && columns->all[column].field != i)
+            column++;
+        if (column == columns->count)
             used += (size_t)snprintf(out + used, TRACE_LISTING_SIZE - used, "%s'%s'", used == 0 ? "" : ", ",
-                                     shown.text);
+                                     trace_show(table->header.fields[i], table->header.sizes[i]).text);
     }
     if (used >= TRACE_LISTING_SIZE - 48)
         snprintf(out + used, TRACE_LISTING_SIZE - used, ", ...");
-}
-
-static bool fail_unnamed(struct trace_table *table, const char *missing, const char *where,
-                         const char *listing, struct sim_error *error)
-{
-    return FAIL(table, error,
-                "no %s '%s' in the %s %s, and none has times in a known form; name that of the times, and "
-                "their form by 'time_format'",
-                table->is_json ? "field" : "column", missing, where, listing);
 }
 
 static bool fail_column(struct trace_table *table, bool are_given, const char *missing, size_t found,
@@ -673,7 +658,7 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
             missing, listing, field + 1);
     if (column_number(missing, &number))
         return FAIL(table, error, "no column %zu, the first line has %zu; count from 1", number + 1,
-                    table->record.count);
+                    table->header.count);
     if (are_given && !table->has_header)
         return FAIL(table, error,
                     "no column '%s', as the file has no header; number the columns, as in columns: {time: 1, "
@@ -683,7 +668,7 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
         return FAIL(table, error,
                     "no header, the first line is a row; say which columns are which, as in columns: {time: "
                     "1, key: 2, bytes: 3}");
-    if (table->record.count == 1)
+    if (table->header.count == 1)
         return FAIL(
             table, error, "one column, %s; %s", listing,
             table->format->delimiter != '\0'
@@ -692,13 +677,17 @@ static bool fail_column(struct trace_table *table, bool are_given, const char *m
                 : "write the header 'timestamp_ms,key,bytes' and rows below it, or name the "
                   "delimiter, as in delimiter: tab");
     const char *nearest =
-        sim_nearest(missing, (const char *const *)table->record.fields, table->record.count);
+        sim_nearest(missing, (const char *const *)table->header.fields, table->header.count);
     if (are_given && nearest != NULL)
         return FAIL(table, error, "no column '%s' in the header %s; did you mean '%s'?", missing, listing,
                     trace_show(nearest, strlen(nearest)).text);
     if (are_given)
         return FAIL(table, error, "no column '%s' in the header %s; name one of these", missing, listing);
-    return fail_unnamed(table, missing, "header", listing, error);
+    return FAIL(table, error,
+                "no %s '%s' in the %s %s, and none has times in a known form; name that of the times, and "
+                "their form by 'time_format'",
+                table->is_json ? "field" : "column", missing, table->is_json ? "first object" : "header",
+                listing);
 }
 
 static bool has_time_field(const struct trace_table *table)
@@ -725,37 +714,6 @@ static bool has_header(const struct trace_table *table, const struct trace_colum
     return given->counts[TRACE_TIME] == 0 || !column_number(given->all[0].name, &index) ||
            index >= table->record.count ||
            trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
-}
-
-static bool fail_fields(const struct trace_table *table, struct sim_error *error)
-{
-    size_t here = table->record.count, wanted = table->field_count;
-    if (here == 1 && !csv_check_delimiter(&table->csv, table->record.line, table->record.fields[0],
-                                          table->record.sizes[0], error))
-        return false;
-    return FAIL(table, error, "%zu column%s where the %s has %zu: %s", here, here == 1 ? "" : "s",
-                table->has_header ? "header" : "first row", wanted,
-                here > wanted ? "one or more too many; quote a field that holds the delimiter"
-                              : "one or more are missing; write an empty field for a missing value");
-}
-
-/* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */
-static bool next_record(struct trace_table *table, struct sim_error *error)
-{
-    struct wl_csv_record *record = &table->record;
-    put_file_name(table);
-    if (!table->is_json) {
-        if (!wl_csv_next(&table->csv, record, error))
-            return false;
-        return record->count == 0 || record->count == table->field_count || fail_fields(table, error);
-    }
-    record->count = 0;
-    if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
-        return false;
-    if (table->object == NULL)
-        return true;
-    return put_values(table, table->columns.count, name_of_column, &table->columns, record) ||
-           sim_fail_memory(error);
 }
 
 /* A field without the blanks around it. */
@@ -811,7 +769,7 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
     const struct trace_column *time = column_of(table, TRACE_TIME);
     trace_reader_mark(&table->csv.reader);
     for (unsigned i = 0; i < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(&table->csv.reader); i++) {
-        if (!next_record(table, &fault) || table->record.count == 0)
+        if (!next_record(table, false, &fault) || table->record.count == 0)
             break;
         size_t size;
         const char *text = time_text(table, time, &size);
@@ -846,12 +804,34 @@ static bool is_unnamed(const struct trace_table *table, const char *missing)
                                         : strcmp(missing, "key") == 0 && columns->key_count == 0;
 }
 
+/* Finds the columns by the header and, if that is not enough, by the first rows. */
+static bool find_or_guess(struct trace_table *table, struct sim_error *error)
+{
+    struct trace_columns given;
+    const char *missing;
+    size_t found, field;
+    list_given(&table->format->columns, &given);
+    csv_set_fields(table->names.bytes, &table->header);
+    table->header.line = table->record.line;
+    bool ok = find_columns(table, &missing, &found, &field);
+    if (!ok && found == 0 && is_unnamed(table, missing)) {
+        if (!guess_columns(table, error))
+            return false;
+        ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
+    }
+    if (!ok)
+        return fail_column(table, given.count > 0 && !table->is_json, missing, found, field, error);
+    if (table->has_header)
+        list_names(table, true, table->unused);
+    return true;
+}
+
+/* Without a header, the columns' names are their numbers. */
 static bool begin_csv(struct trace_table *table, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
     struct trace_columns given;
-    const char *missing;
-    size_t found, field, size;
+    size_t size;
     if (table->line == NULL &&
         !csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
         return false;
@@ -868,30 +848,17 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
                           "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
     list_given(&format->columns, &given);
     table->has_header = has_header(table, &given);
-    table->field_count = table->record.count;
+    for (size_t i = 0; i < table->record.count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        if (!add_name(table, table->has_header ? table->record.fields[i] : number))
+            return sim_fail_memory(error);
+    }
     if (table->has_header)
         table->csv.reader.is_marked = false;
-    bool ok = find_columns(table, &missing, &found, &field);
-    if (!ok && found == 0 && is_unnamed(table, missing)) {
-        struct wl_csv_record header = table->record;
-        char numbers[WL_CSV_FIELDS_MAX][24];
-        for (size_t i = 0; !table->has_header && i < header.count; i++) {
-            snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);
-            header.fields[i] = numbers[i];
-        }
-        if (!table->has_header)
-            trace_reader_return(&table->csv.reader);
-        if (!guess_columns(table, &header, error))
-            return false;
-        ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
-    }
-    if (!ok)
-        return fail_column(table, given.count > 0, missing, found, field, error);
-    if (table->has_header)
-        list_names(table, true, table->unused);
     else
         trace_reader_return(&table->csv.reader);
-    return true;
+    return find_or_guess(table, error);
 }
 
 /* A file of one object that has an array of objects, as {"features": [{...}, {...}]}, has these as its rows.
@@ -914,43 +881,39 @@ static bool unwrap(struct trace_table *table, struct sim_error *error)
     return fault.class != SIM_ERROR_ENVIRONMENT;
 }
 
+/* The header has the names in the first object, and those that the format names. */
 static bool begin_json(struct trace_table *table, struct sim_error *error)
 {
-    struct wl_csv_record *record = &table->record;
-    const char *missing;
-    size_t found, field;
+    struct trace_columns given;
+    size_t field;
     trace_reader_mark(&table->csv.reader);
-    if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
+    if (!trace_json_next(&table->csv.reader, &table->object, &table->record.line, error))
         return false;
     if (table->object == NULL)
         return trace_fail(trace_table_path(table), 1, error,
                           "the file is empty; write one JSON object a line");
     if (!table->csv.reader.are_pairs && table->csv.reader.rows == NULL && !unwrap(table, error))
         return false;
-    struct csv_buffer *names = &table->csv.fields;
-    *record = (struct wl_csv_record){.line = record->line};
-    names->size = 0;
-    bool ok = find_columns(table, &missing, &found, &field);
-    if (!put_names(table->object, "", ok ? 1 : NESTED_MOST, names, record))
-        return sim_fail_memory(error);
-    csv_set_fields(names->bytes, record);
-    trace_reader_return(&table->csv.reader);
-    if (!ok && record->count == 0)
-        return trace_fail(trace_table_path(table), record->line, error,
-                          "the first object has no fields; remove it");
-    if (!ok) {
-        if (!guess_columns(table, record, error))
-            return false;
-        ok = table->guess.is_used && find_columns(table, &missing, &found, &field);
+    table->has_header = true;
+    bool ok = put_names(table, table->object, "", NESTED_MOST);
+    list_given(&table->format->columns, &given);
+    for (size_t i = 0; ok && i < given.count; i++) {
+        csv_set_fields(table->names.bytes, &table->header);
+        if (find(table, given.all[i].name, &field) == 0 && field == WL_CSV_FIELDS_MAX)
+            ok = add_name(table, given.all[i].name);
     }
-    list_names(table, ok, table->unused);
-    return ok || fail_unnamed(table, missing, "first object", table->unused, error);
+    if (!ok)
+        return sim_fail_memory(error);
+    trace_reader_return(&table->csv.reader);
+    if (table->header.count == 0)
+        return FAIL(table, error, "the first object has no fields; remove it");
+    return find_or_guess(table, error);
 }
 
 static bool is_usual(const struct trace_table *table)
 {
     const struct trace_columns *columns = &table->columns;
-    bool are_placed = !table->is_json && table->field_count == 3 && columns->count == 3 &&
+    bool are_placed = !table->is_json && table->header.count == 3 && columns->count == 3 &&
                       columns->counts[TRACE_TIME] == 1 && columns->counts[TRACE_KEY] == 1 &&
                       columns->counts[TRACE_BYTES] + columns->counts[TRACE_COUNT] == 1;
     for (size_t i = 0; are_placed && i < columns->count; i++)
@@ -965,6 +928,7 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     size_t size;
     table->done_bytes += file > table->file ? table->csv.reader.all_bytes : 0;
     trace_reader_close(&table->csv.reader);
+    table->header.count = table->names.size = 0;
     table->file = file;
     if (!trace_reader_open(table->files.paths[file], "trace", &table->csv.reader, error))
         return false;
@@ -994,7 +958,7 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
 static bool advance(struct trace_table *table, bool *more, struct sim_error *error)
 {
     for (;;) {
-        if (!next_record(table, error))
+        if (!next_record(table, false, error))
             return false;
         *more = table->record.count > 0;
         table->is_read = !*more;
@@ -1343,12 +1307,11 @@ static void put_list(const struct trace_table *table, enum trace_role role, cons
 }
 
 /* What a column of the file is understood as. */
-static void put_meaning(const struct trace_table *table, size_t field, const char *name, FILE *stream)
+static void put_meaning(const struct trace_table *table, size_t field, FILE *stream)
 {
     const struct trace_columns *columns = &table->columns;
     size_t i = 0;
-    while (i < columns->count &&
-           (table->is_json ? strcmp(columns->all[i].name, name) != 0 : columns->all[i].field != field))
+    while (i < columns->count && columns->all[i].field != field)
         i++;
     fputs(i == columns->count ? "not used" : role_names[columns->all[i].role], stream);
     if (i < columns->count && columns->all[i].role == TRACE_TIME)
@@ -1356,61 +1319,22 @@ static void put_meaning(const struct trace_table *table, size_t field, const cha
     fputc('\n', stream);
 }
 
-/* The names of the columns and the fields of the first row, which are read again from the file's begin. */
-static bool read_sample(struct trace_table *table, struct wl_csv_record *header, struct csv_buffer *names,
-                        struct wl_csv_record *row, struct sim_error *error)
-{
-    struct wl_csv *csv = &table->csv;
-    json_t *rows = json_incref(csv->reader.rows);
-    const bool are_pairs = csv->reader.are_pairs, has_prefix = csv->reader.has_prefix;
-    trace_reader_close(&csv->reader);
-    if (!trace_reader_open(table->files.paths[0], "trace", &csv->reader, error)) {
-        json_decref(rows);
-        return false;
-    }
-    csv->reader.rows = rows;
-    csv->reader.are_pairs = are_pairs;
-    csv->reader.has_prefix = has_prefix;
-    if (table->is_json) {
-        if (!trace_json_next(&csv->reader, &table->object, &row->line, error))
-            return false;
-        if (!put_names(table->object, "", NESTED_MOST, names, header))
-            return sim_fail_memory(error);
-        csv_set_fields(names->bytes, header);
-        return put_values(table, header->count, name_in_header, header, row) || sim_fail_memory(error);
-    }
-    if (table->has_header) {
-        if (!(table->line != NULL ? csv_line_names : wl_csv_next)(csv, header, error))
-            return false;
-        *names = csv->fields;
-        csv->fields = (struct csv_buffer){0};
-    }
-    const bool is_fine = next_record(table, error);
-    *row = table->record;
-    return is_fine;
-}
-
 char *wl_trace_explain(const char *path, const struct wl_trace_format *format, struct sim_error *error)
 {
     enum { SHOWN = 30 };
     struct trace_table table;
-    struct wl_csv_record header = {0}, row = {0};
-    struct csv_buffer names = {0};
+    const struct wl_csv_record *row = &table.record;
     char *text = NULL;
     size_t size;
-    bool ok =
-        trace_table_open(&table, path, format, error) && read_sample(&table, &header, &names, &row, error);
+    bool ok = trace_table_open(&table, path, format, error) && next_record(&table, true, error);
     FILE *stream = ok ? open_memstream(&text, &size) : NULL;
     if (stream != NULL) {
         fprintf(stream, "  %-*s  %-*s  %s\n", SHOWN, "column", SHOWN, "first value", "understood as");
-        for (size_t i = 0; i < row.count; i++) {
-            char number[24];
-            snprintf(number, sizeof number, "%zu", i + 1);
-            const char *name = table.has_header || table.is_json ? header.fields[i] : number;
-            const char *value = row.fields[i] == NULL ? "" : row.fields[i];
+        for (size_t i = 0; i < row->count; i++) {
+            const char *name = table.header.fields[i], *value = row->fields[i] == NULL ? "" : row->fields[i];
             fprintf(stream, "  %-*s  %-*.*s  ", SHOWN, trace_show(name, strlen(name)).text, SHOWN, SHOWN,
                     trace_show(value, strlen(value)).text);
-            put_meaning(&table, i, name, stream);
+            put_meaning(&table, i, stream);
         }
         fputs("\n  columns: {", stream);
         static const char *const roles[TRACE_ROLES] = {"time",  NULL,       "key",    "bytes",
@@ -1426,7 +1350,6 @@ char *wl_trace_explain(const char *path, const struct wl_trace_format *format, s
     }
     if (ok && stream == NULL)
         sim_fail_memory(error);
-    free(names.bytes);
     trace_table_close(&table);
     return text;
 }
@@ -1436,6 +1359,7 @@ void trace_table_close(struct trace_table *table)
     trace_reader_close(&table->csv.reader);
     free(table->csv.fields.bytes);
     free(table->text.bytes);
+    free(table->names.bytes);
     json_decref(table->object);
     wl_trace_files_clear(&table->files);
     *table = (struct trace_table){0};
