@@ -344,49 +344,6 @@ static bool check_points(struct build *build)
     return true;
 }
 
-/* By settings and seed; equal points stay in their order, by their addresses. */
-static int by_settings(const void *a, const void *b)
-{
-    const struct lab_sweep_point *one = *(const struct lab_sweep_point *const *)a;
-    const struct lab_sweep_point *other = *(const struct lab_sweep_point *const *)b;
-    int order = strcmp(one->settings, other->settings);
-    if (order != 0)
-        return order;
-    if (one->has_own_seed != other->has_own_seed)
-        return one->has_own_seed ? 1 : -1;
-    if (one->own_seed != other->own_seed)
-        return one->own_seed > other->own_seed ? 1 : -1;
-    return one > other ? 1 : -1;
-}
-
-/* Refuses two equal points: the results would be correct, but the same jobs would run twice, which is
- * certainly not intended. */
-static bool refuse_same_points(struct build *build)
-{
-    const struct lab_sweep *sweep = build->sweep;
-    const struct lab_sweep_point **sorted = calloc(sweep->point_count, sizeof *sorted);
-    bool ok = sorted != NULL || sim_fail_memory(build->reader.tree.error);
-    for (size_t i = 0; ok && i < sweep->point_count; i++)
-        sorted[i] = &sweep->points[i];
-    if (ok)
-        qsort(sorted, sweep->point_count, sizeof *sorted, by_settings);
-    for (size_t i = 1; ok && i < sweep->point_count; i++) {
-        const struct lab_sweep_point *one = sorted[i - 1], *other = sorted[i];
-        char shown[SHOWN_SIZE];
-        if (strcmp(one->settings, other->settings) != 0 || one->has_own_seed != other->has_own_seed ||
-            one->own_seed != other->own_seed)
-            continue;
-        const size_t at = (size_t)(other - sweep->points);
-        const struct lab_node *value = setting_at(build, at, 0);
-        ok = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
-                         "point %zu is point %zu again (%s); remove one", at + 1,
-                         (size_t)(one - sweep->points) + 1,
-                         lab_sweep_describe(one->settings, false, shown, sizeof shown));
-    }
-    free(sorted);
-    return ok;
-}
-
 bool lab_sweep_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
                      size_t override_count, const uint64_t *seed, struct lab_sweep **out,
                      struct sim_error *error)
@@ -411,7 +368,7 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
     }
     bool ok = (sweep->path != NULL && sweep->text != NULL) || sim_fail_memory(error);
     ok = ok && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
-         number_jobs(&build) && refuse_same_points(&build) && check_points(&build);
+         number_jobs(&build) && check_points(&build);
     lab_tree_clear(&build.reader.tree);
     free(build.digests);
     if (!ok) {

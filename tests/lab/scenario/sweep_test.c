@@ -223,8 +223,6 @@ static void test_error_names_the_point_and_its_place(void **state)
                    "x.yaml:8:10: no strategy has the label 'unbucketed'; begin with one of the strategies' "
                    "labels (point 1 "
                    "of the sweep, line 10: duration=2d)");
-    assert_refused(HEAD "sweep:\n  grid: {duration: [2d, 3d, 2d]}\n",
-                   "x.yaml:9:29: point 3 is point 1 again (duration=2d); remove one");
     assert_refused(HEAD "sweep: {seeds: {from: 18446744073709551615, count: 2}}\n",
                    "x.yaml:8:8: 2 seeds from 18446744073709551615 on exceed 2^64 - 1; begin lower");
 }
