@@ -653,28 +653,107 @@ static uint64_t draw_tail(const struct sim_sizes *sizes, const struct sim_size *
     return sim_size_whole(size->a * sim_exp(exponential / size->b));
 }
 
+/* The size of a draw; 0: it is in the tail. */
+static inline uint64_t size_of(const struct sim_sizes *sizes, uint64_t bits)
+{
+    uint64_t as_double;
+    double v = (double)(int64_t)(bits >> 11);
+    memcpy(&as_double, &v, sizeof v);
+    int64_t number = (int64_t)(as_double >> CELL_SHIFT) - (int64_t)CELL_FIRST;
+    if (__builtin_expect(number < 0, 0))
+        return 0;
+    const struct cell *cell = &sizes->cells[2 * (uint64_t)number + (bits & 1)];
+    double x = v - cell->middle, y = cell->c0 + x * (cell->c1 + x * (cell->c2 + x * cell->c3));
+    int64_t whole = (int64_t)y;
+    return (uint64_t)(whole < 1 ? 1 : whole);
+}
+
 static void draw_laid_out(const struct sim_sizes *sizes, const struct sim_size *size,
                           struct sim_random *random, uint64_t *out, size_t count)
 {
     struct sim_random stream = *random;
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = sim_random_next(&stream), as_double;
-        double v = (double)(int64_t)(bits >> 11);
-        memcpy(&as_double, &v, sizeof v);
-        int64_t number = (int64_t)(as_double >> CELL_SHIFT) - (int64_t)CELL_FIRST;
-        if (__builtin_expect(number < 0, 0)) {
+        const uint64_t bits = sim_random_next(&stream);
+        out[i] = size_of(sizes, bits);
+        if (__builtin_expect(out[i] == 0, 0)) {
             /* A copy, so that the stream itself stays in registers; see sim_exponential(). */
             struct sim_random copy = stream;
             out[i] = draw_tail(sizes, size, &copy, bits);
             stream = copy;
-            continue;
         }
-        const struct cell *cell = &sizes->cells[2 * (uint64_t)number + (bits & 1)];
-        double x = v - cell->middle, y = cell->c0 + x * (cell->c1 + x * (cell->c2 + x * cell->c3));
-        int64_t whole = (int64_t)y;
-        out[i] = (uint64_t)(whole < 1 ? 1 : whole);
     }
     *random = stream;
+}
+
+/* The side of the largest sizes. */
+static uint64_t large_side(const struct sim_size *size)
+{
+    return size->kind == SIM_SIZE_LOGNORMAL;
+}
+
+/* In units of 2^-11: of the large side, its outer part; of the other one, the tail. */
+static uint64_t outer_units(int level)
+{
+    return level == 0 ? 32 : 1;
+}
+
+void sim_sizes_outer(const struct sim_sizes *sizes, const struct sim_size *size, int level,
+                     struct sim_random *random, uint64_t *out, size_t count)
+{
+    const uint64_t side = large_side(size), units = outer_units(level);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t unit = sim_random_below(random, units + 1);
+        const uint64_t v = (sim_random_next(random) >> (64 - TAIL_BITS)) + (unit % units << TAIL_BITS);
+        const uint64_t bits = v << 11 | (unit < units ? side : 1 - side);
+        out[i] = size_of(sizes, bits);
+        out[i] = out[i] > 0 ? out[i] : draw_tail(sizes, size, random, bits);
+    }
+}
+
+void sim_sizes_body(const struct sim_sizes *sizes, const struct sim_size *size, int level, uint64_t *out,
+                    size_t count)
+{
+    const double low = sizes == NULL ? 0 : 0x1p-11, high = low * (double)outer_units(level);
+    for (size_t i = 0; i < count; i++) {
+        const double p = low + (1 - low - high) * (((double)i + 0.5) / (double)count);
+        const uint64_t side = p < 0.5 ? 1 - large_side(size) : large_side(size);
+        if (sizes != NULL)
+            out[i] = size_of(sizes, (uint64_t)((p < 0.5 ? p : 1 - p) * 0x1p54) << 11 | side);
+        else
+            out[i] = (uint64_t)(size->a + p * ((double)(uint64_t)size->b - size->a + 1));
+    }
+}
+
+void sim_sum_init(struct sim_sum *sum, const uint64_t *values, size_t count)
+{
+    double powers[6] = {0};
+    *sum = (struct sim_sum){.least = 256};
+    for (size_t i = 0; i < count; i++)
+        sum->mean += (double)values[i] / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double power = 1 / (double)count;
+        for (int j = 0; j < 6; j++, power *= (double)values[i] - sum->mean)
+            powers[j] += power;
+    }
+    if (powers[2] <= 0)
+        return;
+    const double variance = powers[2], third = powers[3] / (variance * sqrt(variance)),
+                 fourth = powers[4] / (variance * variance) - 3,
+                 fifth = powers[5] / (variance * variance * sqrt(variance)) - 10 * third;
+    *sum = (struct sim_sum){sum->mean, sqrt(variance), {third, fourth, fifth}, sum->least};
+    const double least = 100 * (third * third > fabs(fourth) ? third * third : fabs(fourth));
+    sum->least = least > (double)sum->least ? (uint64_t)least : sum->least;
+}
+
+uint64_t sim_sum_of(const struct sim_sum *sum, uint64_t n, double normal)
+{
+    const double all = (double)n, root = sqrt(all), z = normal, z2 = z * z, k3 = sum->cumulants[0] / root,
+                 k4 = sum->cumulants[1] / all, k5 = sum->cumulants[2] / (all * root);
+    const double w = z + k3 * (z2 - 1) / 6 + k4 * z * (z2 - 3) / 24 - k3 * k3 * z * (2 * z2 - 5) / 36 +
+                     k5 * (z2 * (z2 - 6) + 3) / 120 - k3 * k4 * (z2 * (z2 - 5) + 2) / 24 +
+                     k3 * k3 * k3 * (z2 * (12 * z2 - 53) + 17) / 324;
+    const double value = all * sum->mean + root * sum->deviation * w + 0.5;
+    return value < SIM_SIZE_MAX ? (uint64_t)(value > 0 ? value : 0) : (uint64_t)SIM_SIZE_MAX;
 }
 
 void sim_sizes_draw(const struct sim_sizes *sizes, const struct sim_size *size, struct sim_random *random,

@@ -335,6 +335,96 @@ bool wl_key_stretch(struct wl_key *key, struct wl_stretch *out)
     return true;
 }
 
+bool wl_key_pace(struct wl_key *key, size_t pieces, double rows, struct wl_pace *out)
+{
+    struct wl_stretch stretch = {0, 0, 0};
+    struct wl_edge *edge = out->edges;
+    out->count = 0;
+    while (out->count < pieces && (out->count == 0 || edge->rows < rows) && wl_key_stretch(key, &stretch)) {
+        if (out->count++ == 0)
+            *edge = (struct wl_edge){stretch.begin_ns, 0, 0};
+        const double length = (double)(stretch.end_ns - stretch.begin_ns),
+                     more = length * stretch.rate_per_ns,
+                     since = (double)(stretch.begin_ns - out->edges[0].time_ns);
+        edge[1] =
+            (struct wl_edge){stretch.end_ns, edge->rows + more, edge->moment + more * (since + length / 2)};
+        edge++;
+    }
+    return out->count > 0;
+}
+
+/* The last piece that begins at or before a time. The binary search has no branches. */
+static const struct wl_edge *piece_of(const struct wl_pace *pace, int64_t time_ns)
+{
+    const struct wl_edge *edge = pace->edges;
+    for (size_t left = pace->count; left > 1; left -= left / 2)
+        edge += left / 2 & -(size_t)(edge[left / 2].time_ns <= time_ns);
+    return edge;
+}
+
+double wl_pace_rows(const struct wl_pace *pace, int64_t time_ns)
+{
+    const struct wl_edge *edge = piece_of(pace, time_ns);
+    return edge->rows + (edge[1].rows - edge->rows) *
+                            ((double)(time_ns - edge->time_ns) / (double)(edge[1].time_ns - edge->time_ns));
+}
+
+int64_t wl_pace_at(const struct wl_pace *pace, double rows)
+{
+    const struct wl_edge *edge = pace->edges;
+    for (size_t left = pace->count; left > 1; left -= left / 2)
+        edge += left / 2 & -(size_t)(edge[left / 2].rows <= rows);
+    const double some = rows - edge->rows, all = edge[1].rows - edge->rows;
+    return edge->time_ns +
+           (int64_t)((double)(edge[1].time_ns - edge->time_ns) * (some < all ? some / all : 1));
+}
+
+double wl_pace_share(const struct wl_pace *pace, int64_t begin_ns, int64_t line_ns, int64_t end_ns)
+{
+    if (pace->count > 1) {
+        const double before = wl_pace_rows(pace, begin_ns), all = wl_pace_rows(pace, end_ns) - before;
+        const double share = (wl_pace_rows(pace, line_ns) - before) / all;
+        if (share >= 0 && share <= 1)
+            return share;
+    }
+    return (double)(line_ns - begin_ns) / (double)(end_ns - begin_ns);
+}
+
+int64_t wl_pace_place(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns, double share)
+{
+    if (pace->count > 1) {
+        const double before = wl_pace_rows(pace, begin_ns);
+        const int64_t time_ns = wl_pace_at(pace, before + (wl_pace_rows(pace, end_ns) - before) * share);
+        return time_ns < begin_ns ? begin_ns : time_ns < end_ns ? time_ns : end_ns;
+    }
+    return begin_ns + (int64_t)((double)(end_ns - begin_ns) * share);
+}
+
+bool wl_pace_is_level(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns)
+{
+    return pace->count == 1 || end_ns <= piece_of(pace, begin_ns)[1].time_ns;
+}
+
+/* The sum of the times of the rows expected before a time. */
+static double moment_at(const struct wl_pace *pace, int64_t time_ns)
+{
+    const struct wl_edge *edge = piece_of(pace, time_ns);
+    const double rows = wl_pace_rows(pace, time_ns) - edge->rows;
+    const int64_t start_ns = pace->edges[0].time_ns;
+    return edge->moment + rows * ((double)(edge->time_ns - start_ns) + (double)(time_ns - start_ns)) / 2;
+}
+
+double wl_pace_mean_ns(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns)
+{
+    const double length = (double)(end_ns - begin_ns),
+                 rows = wl_pace_rows(pace, end_ns) - wl_pace_rows(pace, begin_ns);
+    if (pace->count == 1 || rows <= 0)
+        return length / 2;
+    const double mean = (moment_at(pace, end_ns) - moment_at(pace, begin_ns)) / rows -
+                        (double)(begin_ns - pace->edges[0].time_ns);
+    return mean < 0 ? 0 : mean < length ? mean : length;
+}
+
 /* A random permutation of [0, count), one number at a time: a Feistel network over the next even power of
  * two, walked until it is back within the range (Black and Rogaway, "Ciphers with arbitrary finite domains").
  */

@@ -177,6 +177,62 @@ static void test_sizes_without_a_layout_are_drawn_one_by_one(void **state)
     }
 }
 
+/* Together they are the distribution: the outer sizes by their probabilities, the body by its quantiles. */
+static void test_outer_sizes_and_the_body_are_the_whole(void **state)
+{
+    (void)state;
+    enum { QUANTILES = 1000 };
+    for (size_t i = 0; i < 2 * SOME; i++) {
+        const int level = i % 2;
+        struct sim_size size;
+        struct sim_sizes *sizes = made(&some[i / 2].size, &size);
+        const unsigned large = size.kind == SIM_SIZE_LOGNORMAL;
+        const double outer = SIM_OUTER(level), tail = 0x1p-11;
+        uint64_t drawn[BATCH];
+        struct sim_random random;
+        struct fit fit;
+        fit_init(&fit, level == 0 ? 33 : 2);
+        sim_random_init(&random, 6, SIM_ROW_BYTES, i);
+        for (int j = 0; j < DRAWS / 5 / BATCH; j++) {
+            sim_sizes_outer(sizes, &size, level, &random, drawn, BATCH);
+            for (int k = 0; k < BATCH; k++) {
+                const double above = share(&size, (double)drawn[k], large),
+                             below = share(&size, (double)drawn[k], 1 - large);
+                fit_add(&fit, (above < 0.5 ? above : outer - (below > 0 ? below : 0)) / outer);
+            }
+        }
+        fit_check(&fit);
+        sim_sizes_body(sizes, &size, level, drawn, QUANTILES);
+        for (int k = 0; k < QUANTILES; k++) {
+            const double p = tail + (1 - outer) * (k + 0.5) / QUANTILES;
+            assert_true(fabs(share(&size, (double)drawn[k], 1 - large) - p) < 2e-5);
+        }
+        sim_sizes_destroy(sizes);
+    }
+}
+
+/* A sum of exponential variates is a gamma variate; cumulants of a coin whose sides are 1/4 and 3/4. */
+static void test_sum_is_the_quantile_of_its_normal(void **state)
+{
+    (void)state;
+    const struct sim_sum exponential = {1e9, 1e9, {2, 6, 24}, 0};
+    for (double z = -5; z <= 5; z += 0.125) {
+        const double off =
+            gsl_cdf_gamma_P((double)sim_sum_of(&exponential, 600, z), 600, 1e9) - gsl_cdf_ugaussian_P(z);
+        if (!(fabs(off) < 1e-5))
+            fail_msg("normal %g: %g off", z, off);
+    }
+    static const uint64_t coin[] = {7, 7, 8, 7};
+    const double wanted[] = {7.25, sqrt(3.0 / 16), 2 / sqrt(3), -2.0 / 3, -40 / (3 * sqrt(3))};
+    struct sim_sum sum;
+    sim_sum_init(&sum, coin, 4);
+    const double found[] = {sum.mean, sum.deviation, sum.cumulants[0], sum.cumulants[1], sum.cumulants[2]};
+    for (size_t i = 0; i < 5; i++)
+        assert_true(fabs(found[i] - wanted[i]) < 1e-12);
+    assert_int_equal(sum.least, 256);
+    assert_int_equal(sim_sum_of(&sum, 400, 0), 2900);
+}
+
 /* A hash over many draws, which reach every octave and both tails, in batches of any length. */
 static void test_sizes_are_the_same_bits_everywhere(void **state)
 {
@@ -229,6 +285,8 @@ int main(void)
         cmocka_unit_test(test_sizes_follow_their_distribution_and_its_tails),
         cmocka_unit_test(test_small_sizes_are_rounded_like_single_ones),
         cmocka_unit_test(test_sizes_without_a_layout_are_drawn_one_by_one),
+        cmocka_unit_test(test_outer_sizes_and_the_body_are_the_whole),
+        cmocka_unit_test(test_sum_is_the_quantile_of_its_normal),
         cmocka_unit_test(test_sizes_are_the_same_bits_everywhere),
         cmocka_unit_test(test_without_memory_nothing_is_created),
     };

@@ -382,8 +382,10 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
         return "a trace has its own rows";
     if (scenario->workload.every_ns > 0)
         return "rows are equally far apart";
-    if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
-        return "row.bytes differ from row to row";
+    const struct sim_size *size = &scenario->workload.row_bytes;
+    if ((size->kind == SIM_SIZE_LOGNORMAL || size->kind == SIM_SIZE_PARETO) &&
+        scenario->workload.sizes == NULL)
+        return "row.bytes are too widely distributed";
     if (wl_has_own_times(&scenario->workload))
         return "rows are late, or have their own times";
     if (scenario->deletes.share > 0)
@@ -396,18 +398,31 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
         return "reads of rows that expire need the time of each row";
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (lab_shards(&scenario->strategies[i].settings.strategy) > 1)
+        const struct bk_strategy *strategy = &scenario->strategies[i].settings.strategy;
+        if (strategy->kind == BK_KIND_WEIGHTED && size->kind != SIM_SIZE_CONSTANT)
+            return "weighted needs the bytes of each row";
+        if (lab_shards(strategy) > 1)
             return "shards need each row's id";
     }
     return changes_settings(scenario) ? "a strategy's settings change" : NULL;
 }
 
-/* Measured: the mean number of rows in a segment at which `time` and `probabilistic` take as long. */
-#define THINNED_SEGMENT_ROWS 32
+size_t lab_thin_intervals(const struct lab_scenario *scenario)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    const bool has_many = workload->has_daily || workload->has_bursts || wl_has_days(workload);
+    return has_many && scenario->reads.kinds[LAB_READ_RANGE].rate_per_s <= 0 ? WL_PACE_PIECES : 1;
+}
+
+/* Measured: the mean number of rows in a segment at which `time` and `probabilistic` take as long; and where
+ * a stretch of rows has many segments. */
+#define THINNED_SEGMENT_ROWS  32
+#define THINNED_INTERVAL_ROWS 8
 
 bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows)
 {
-    return rows >= THINNED_SEGMENT_ROWS * wl_segments(&scenario->workload);
+    const double least = lab_thin_intervals(scenario) > 1 ? THINNED_INTERVAL_ROWS : THINNED_SEGMENT_ROWS;
+    return rows >= least * wl_segments(&scenario->workload);
 }
 
 /* Measured: nanoseconds of a row that is drawn, also under one more strategy, of one whose id is hashed, of a

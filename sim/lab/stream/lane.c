@@ -506,7 +506,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_batch *batch, 
             lab_closes_when_full(lane->settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
         if (lane->expected != NULL)
-            lab_expect_rows(lane, &(struct lab_row_times){batch->times_ns + from, 0, 0}, end - from);
+            lab_expect_rows(lane, &(struct lab_row_times){.each_ns = batch->times_ns + from}, end - from);
         from = end;
     }
 }

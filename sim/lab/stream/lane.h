@@ -16,6 +16,7 @@
 #include "cassandra/ring.h"
 #include "lab/scenario.h"
 #include "lab/tally.h"
+#include "workload/workload.h"
 
 /* A partition of a key in its book. */
 struct lab_entry {
@@ -62,6 +63,7 @@ struct lab_reads_seen {
     int64_t span_ns, enter_ns, leave_ns; /* a row is in the range of the reads from enter_ns after it on,
                                             until leave_ns after it */
     uint64_t latest_rows;                /* rows that a read of the newest rows wants */
+    const struct wl_pace *pace;          /* of rows whose times are not drawn */
     uint64_t rows;                       /* of the key */
     int64_t birth_ns, last_ns;           /* of its first and last row */
     bool has_gaps; /* after some row before one that was added last, no row came within span_ns */
@@ -283,12 +285,25 @@ void lab_reads_seen_rows(struct lab_reads_seen *reads, const int64_t *each_ns, i
                          int64_t end_ns, uint64_t count);
 /* Returns false when out of memory. */
 bool lab_expect_begin(struct lab_lane *lane, const struct lab_reads_seen *reads);
-/* The arrival times of rows or, when each_ns is NULL, their expected arrival times, with equal gaps. */
+/* The arrival times of rows or, when each_ns is NULL, their expected arrival times: with equal gaps or, with
+ * a pace, with equal numbers of expected rows between them. */
 struct lab_row_times {
     const int64_t *each_ns;
     int64_t first_ns;
     double gap_ns;
+    const struct wl_pace *pace;
+    double first_rows, gap_rows;
 };
+/* Of rows that divide [begin_ns, end_ns) into `all` equal parts, those from the end of part `first` on. */
+struct lab_row_times lab_times_between(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns,
+                                       uint64_t first, uint64_t all);
+static inline int64_t lab_row_time(const struct lab_row_times *times, uint64_t row)
+{
+    if (times->each_ns != NULL)
+        return times->each_ns[row];
+    return times->pace != NULL ? wl_pace_at(times->pace, times->first_rows + (double)row * times->gap_rows)
+                               : times->first_ns + (int64_t)((double)row * times->gap_ns);
+}
 void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
 /* Called after `rows` rows were added to the open partition; part of lab_expect_rows(). */
 void lab_expect_follow(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);

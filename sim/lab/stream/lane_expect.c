@@ -50,15 +50,19 @@ static double mean_parts(const struct lab_reads_seen *reads, enum lab_read_kind 
     return sum / all * reads->parts_per_ns[kind];
 }
 
-/* The sum, over the first `some` of `count` rows that are uniform in [begin_ns, end_ns), of the reads that
- * come after a row. */
+/* The sum, over the first `some` of `count` rows in [begin_ns, end_ns), of the reads that come after a row.
+ * Not for reads of ranges. */
 static lab_wide after_first(const struct lab_reads_seen *reads, enum lab_read_kind kind, int64_t begin_ns,
                             int64_t end_ns, uint64_t count, uint64_t some)
 {
     const double share = some < count ? (double)(some + 1) / (double)(count + 1) : 1;
-    const int64_t until_ns = begin_ns + (int64_t)((double)(end_ns - begin_ns) * share);
-    const double each =
-        (double)parts_at(reads, kind, reads->end_ns, 0) - mean_parts(reads, kind, begin_ns, until_ns, 0);
+    const bool has_pace = reads->pace != NULL && reads->pace->count > 1;
+    const int64_t until_ns = has_pace ? wl_pace_place(reads->pace, begin_ns, end_ns, share)
+                                      : begin_ns + (int64_t)((double)(end_ns - begin_ns) * share);
+    const double mean_ns = has_pace ? wl_pace_mean_ns(reads->pace, begin_ns, until_ns) : 0;
+    const double after = has_pace ? (double)parts_at(reads, kind, begin_ns + (int64_t)mean_ns, 0)
+                                  : mean_parts(reads, kind, begin_ns, until_ns, 0);
+    const double each = (double)parts_at(reads, kind, reads->end_ns, 0) - after;
     return (lab_wide)((double)some * each);
 }
 
@@ -478,10 +482,19 @@ bool lab_expect_begin(struct lab_lane *lane, const struct lab_reads_seen *reads)
     return true;
 }
 
-static int64_t time_of(const struct lab_row_times *times, uint64_t row)
+struct lab_row_times lab_times_between(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns,
+                                       uint64_t first, uint64_t all)
 {
-    return times->each_ns != NULL ? times->each_ns[row]
-                                  : times->first_ns + (int64_t)((double)row * times->gap_ns);
+    const double gap_ns = (double)(end_ns - begin_ns) / (double)all;
+    struct lab_row_times times = {
+        .first_ns = begin_ns + (int64_t)((double)first * gap_ns), .gap_ns = gap_ns, .pace = NULL};
+    if (pace != NULL && pace->count > 1) {
+        const double before = wl_pace_rows(pace, begin_ns);
+        times.pace = pace;
+        times.gap_rows = (wl_pace_rows(pace, end_ns) - before) / (double)all;
+        times.first_rows = before + (double)first * times.gap_rows;
+    }
+    return times;
 }
 
 static void add_seam(struct lab_lane *lane, int64_t time_ns, int64_t bucket)
@@ -505,10 +518,10 @@ void lab_expect_follow(struct lab_lane *lane, const struct lab_row_times *times,
 {
     struct lab_expected *expected = lane->expected;
     const struct lab_reads_seen *reads = expected->reads;
-    const int64_t bucket = lab_open(lane)->bucket, until_ns = time_of(times, rows - 1);
+    const int64_t bucket = lab_open(lane)->bucket, until_ns = lab_row_time(times, rows - 1);
     const bool is_first = lane->placement.rows == rows;
     const bool is_counted = is_counted_out(lane);
-    int64_t time_ns = time_of(times, 0);
+    int64_t time_ns = lab_row_time(times, 0);
     time_ns = is_first || time_ns > expected->last_ns ? time_ns : expected->last_ns;
     if (!is_first && bucket != expected->last_bucket) {
         /* Some reads find rows on both sides. */
@@ -523,7 +536,7 @@ void lab_expect_follow(struct lab_lane *lane, const struct lab_row_times *times,
     const bool has_gaps = times->each_ns != NULL ? reads->has_gaps : times->gap_ns > (double)reads->span_ns;
     for (uint64_t i = 1; is_counted && has_gaps && i < rows; i++) {
         expected->last_ns = time_ns;
-        time_ns = time_of(times, i);
+        time_ns = lab_row_time(times, i);
         if (time_ns - expected->last_ns > reads->span_ns)
             add_seam(lane, time_ns, bucket);
     }
@@ -555,7 +568,7 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
     count_rows(lane, open, -rows);
     while (expected->rows_left <= left) {
         const uint64_t some = expected->rows_left;
-        const int64_t time_ns = time_of(times, rows - left + some - 1);
+        const int64_t time_ns = lab_row_time(times, rows - left + some - 1);
         left -= some;
         all_go_to(lane, time_ns);
         count_rows(lane, open, some);
@@ -567,7 +580,7 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times
     if (expected->rows_left != UINT64_MAX)
         expected->rows_left -= left;
     if (lane->settings->strategy->kind != BK_KIND_TIME && bucket != open->bucket) {
-        all_go_to(lane, time_of(times, rows - 1));
+        all_go_to(lane, lab_row_time(times, rows - 1));
         look(lane);
     }
 }
@@ -582,8 +595,7 @@ void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
     const uint64_t rows = items[open].size.rows, before = lane->placement.rows - rows,
                    forgotten = lane->partition_count - lane->book.count, wanted = reads->latest_rows;
     const int64_t end_ns = begin_ns + lane->settings->strategy->of.time.window_ns;
-    const double gap_ns = (double)(end_ns - begin_ns) / (double)(int64_t)(rows + 1);
-    const struct lab_row_times times = {NULL, begin_ns + (int64_t)gap_ns, gap_ns};
+    const struct lab_row_times times = lab_times_between(reads->pace, begin_ns, end_ns, 1, rows + 1);
     if (!expected->is_walk || before == 0 || has_reads(reads, LAB_READ_ALL)) {
         lab_expect_rows(lane, &times, rows);
         return;
@@ -594,7 +606,7 @@ void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
                        from = parts_at(reads, LAB_READ_RANGE, times.first_ns, reads->enter_ns);
         expected->courses[LAB_READ_RANGE].all_filled += until > from ? until - from : 0;
         expected->last_bucket = items[open].bucket;
-        expected->last_ns = time_of(&times, rows - 1);
+        expected->last_ns = lab_row_time(&times, rows - 1);
     }
     if (!has_reads(reads, LAB_READ_LATEST))
         return;
@@ -607,7 +619,7 @@ void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
     uint64_t parts = course->parts, partitions = course->partitions, filled = course->filled,
              next_partitions = partitions, step = 1;
     lab_wide all_filled = course->all_filled;
-    for (int64_t until_ns = times.first_ns;;) {
+    for (int64_t until_ns = lab_row_time(&times, 0);;) {
         const uint64_t until = (uint64_t)(int64_t)((double)(until_ns - start_ns) * parts_per_ns);
         const uint64_t some = until > parts ? until - parts : 0;
         parts += some;
@@ -623,7 +635,7 @@ void lab_expect_window(struct lab_lane *lane, int64_t begin_ns)
         step = UINT64_MAX;
         until_ns = end_ns;
         if (last < open && before + rows - items[last].end_row >= wanted) {
-            until_ns = time_of(&times, wanted - (before - items[last].end_row) - 1);
+            until_ns = lab_row_time(&times, wanted - (before - items[last].end_row) - 1);
             next_partitions = (uint64_t)(items[open].bucket - items[++last].bucket) + 1;
         }
     }

@@ -12,32 +12,15 @@
 #include "lab/tally.h"
 #include "stream.h"
 
-/* The greatest row size that a trace or a scenario may have. Larger draws from the tail of a distribution are
- * limited to it, so that the sums of a batch are far from overflow. */
-#define ROW_BYTES_MAX (UINT64_C(1) << 40)
-
-static uint64_t clamped(uint64_t payload)
-{
-    return payload < ROW_BYTES_MAX ? payload : ROW_BYTES_MAX;
-}
-
 /* Computes the sums for rows [from, to), whose timestamps have the same length. before[from] is the sum_bytes
  * of the rows before them. */
 static uint64_t sum_bytes(struct lab_worker *worker, size_t from, size_t to, uint32_t class)
 {
-    const struct lab_row_cost *cost = &worker->scenario->row_cost;
     uint64_t *before = worker->bytes_before, payload = 0, all = before[from];
-    uint16_t *known = worker->small_weights[class];
     for (size_t i = from; i < to; i++) {
-        const uint64_t bytes = worker->bytes[i] = clamped(worker->bytes[i]);
-        uint64_t weight = bytes < LAB_SMALL_ROW ? known[bytes] : 0;
-        if (weight == 0) {
-            weight = lab_row_bytes(cost, bytes, worker->stamps.bytes[class]);
-            if (bytes < LAB_SMALL_ROW && weight <= UINT16_MAX)
-                known[bytes] = (uint16_t)weight;
-        }
+        const uint64_t bytes = worker->bytes[i] = lab_row_clamped(worker->bytes[i]);
         payload += bytes;
-        before[i + 1] = all += weight;
+        before[i + 1] = all += lab_row_weight(worker, bytes, class);
     }
     return payload;
 }
@@ -347,6 +330,8 @@ bool lab_key_init(struct lab_key *key, struct lab_worker *worker)
         free(thins);
         return false;
     }
+    if (is_thinned)
+        lab_thin_weights(worker);
     for (size_t i = 0; i < count; i++) {
         key->lanes[i] = (struct lab_lane){.settings = &worker->settings[i],
                                           .tally = &worker->tallies[i],

@@ -71,6 +71,12 @@ struct lab_worker {
     struct lab_row_stamps stamps;      /* for rows written from the start of the run on */
     /* The bytes of a small row, by the class of its times and its payload; 0: not known yet. */
     uint16_t small_weights[LAB_ROW_STAMPS_MAX][LAB_SMALL_ROW];
+    /* In the thinned mode. */
+    struct wl_pace pace;                    /* of the interval in progress */
+    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
+    struct lab_sums {
+        struct sim_sum payload, bytes;
+    } sums[LAB_ROW_STAMPS_MAX][SIM_LEVELS]; /* of rows whose sizes are drawn */
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t reads_ns[LAB_READS_AT_ONCE];
     int64_t late_ns[LAB_BATCH_ROWS]; /* set if wl_has_late() */
@@ -84,6 +90,26 @@ struct lab_worker {
     struct lab_firing *firing;   /* one for all lanes by which the same rows fire */
     size_t firing_count;
 };
+
+/* The greatest row size that a trace or a scenario may have. Larger draws from the tail of a distribution are
+ * limited to it, so that the sums of a batch are far from overflow. */
+#define LAB_ROW_MAX (UINT64_C(1) << 40)
+static inline uint64_t lab_row_clamped(uint64_t payload)
+{
+    return payload < LAB_ROW_MAX ? payload : LAB_ROW_MAX;
+}
+/* The bytes of a row with this payload, by the class of its time. */
+static inline uint64_t lab_row_weight(struct lab_worker *worker, uint64_t payload, uint32_t class)
+{
+    uint16_t *known = worker->small_weights[class];
+    uint64_t weight = payload < LAB_SMALL_ROW ? known[payload] : 0;
+    if (weight == 0) {
+        weight = lab_row_bytes(&worker->scenario->row_cost, payload, worker->stamps.bytes[class]);
+        if (payload < LAB_SMALL_ROW && weight <= UINT16_MAX)
+            known[payload] = (uint16_t)weight;
+    }
+    return weight;
+}
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
                        const struct lab_run_context *context, struct lab_worker **out,
@@ -162,30 +188,38 @@ struct lab_thin {
     struct sim_trials trials; /* number of rows up to the next one that fires */
     uint64_t quiet, firing;   /* ids of a row that does not fire, and of one that does */
     uint64_t threshold;       /* if rows that fire only raise the counter until it reaches this; else 0 */
-    uint64_t bytes_each;      /* payload per row */
-    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
-    struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
-    struct sim_random draws;                /* the key's */
-    struct cass_partition over;             /* lab_over_bound() of the key */
+    bool is_drawn;            /* the size of each row, which is `bytes_each` otherwise */
+    uint64_t bytes_each;
+    struct lab_worker *worker;  /* asked whether to stop in the middle of an interval */
+    struct sim_random draws;    /* the key's */
+    struct sim_random sizes;    /* of its rows, if they are drawn */
+    struct cass_partition over; /* lab_over_bound() of the key */
     struct lab_alike alike[LAB_ALIKE];
     uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
+};
+
+/* The payload and the bytes of rows. */
+struct lab_weight {
+    uint64_t payload, bytes;
 };
 
 /* The rows of a key within an interval without other events of the key. */
 struct lab_stretch {
     int64_t begin_ns, end_ns;
     uint64_t first_row, rows;
-    bool is_gone; /* the rows will have expired when the run ends */
+    bool is_gone;             /* the rows will have expired when the run ends */
+    struct lab_weight weight; /* of all rows */
 };
 
 /* The position within a key. */
 struct lab_thin_walk {
     struct wl_key arrivals;
-    struct wl_stretch steady; /* the current interval of constant rate, or the last one */
-    int64_t begin_ns;         /* beginning of the rest of that interval */
-    struct sim_random counts; /* of rows */
+    int64_t begin_ns, end_ns;        /* the rest of the interval in progress */
+    struct sim_random counts, sizes; /* of rows */
     struct lab_stretch piece;
 };
+/* Prepares the weights of rows, before the first key. */
+void lab_thin_weights(struct lab_worker *worker);
 void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct lab_thin *out);
 /* Process the rows and reads of a key that has begun. Return false when lab_worker_is_stopped(). */
 bool lab_thin_key(struct lab_key *key);

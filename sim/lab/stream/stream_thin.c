@@ -9,13 +9,14 @@
  * strategy separately, from the same random stream per key, so that a strategy's results do not depend on the
  * other strategies.
  *
- * A key's rows are divided into stretches, which are cut where the rate changes, at reads, where rows become
- * too old to exist at the end, and where a stretch is so long that progress would not be visible. A lane
- * jumps to the next relevant row of a stretch (the next that fires, the first outside of the route's ranges,
- * the first of a partition) and only counts the rows between. The gaps between rows that fire are geometric,
- * whatever their times. A time is drawn only where it is needed: if n rows of a stretch are left, the time of
- * the (j + 1)-th is the (j + 1)-th order statistic of n uniform points. Windows of `time` that lie within a
- * stretch are drawn together, and go to the tally without a route. */
+ * A key's rows are divided into stretches, which are cut at reads, where rows become too old to exist at the
+ * end, and where a stretch is so long that progress would not be visible. If its rate changes, time is
+ * measured in expected rows (wl_pace), by which it does not. A lane jumps to the next relevant row of a
+ * stretch (the next that fires, the first outside of the route's ranges, the first of a partition) and only
+ * counts the rows between. The gaps between rows that fire are geometric, whatever their times. A time is
+ * drawn only where it is needed: if n rows of a stretch are left, the time of the (j + 1)-th is the (j +
+ * 1)-th order statistic of n uniform points. Windows of `time` that lie within a stretch are drawn together,
+ * and go to the tally without a route. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -44,12 +45,13 @@ struct lab_rest {
     bool is_at;     /* the first of these rows is at begin_ns */
 };
 
-/* The k-th smallest of n points that are uniform in [begin_ns, end_ns), which must not be empty. */
-static int64_t thin_place(struct sim_random *draws, int64_t begin_ns, int64_t end_ns, uint64_t k, uint64_t n)
+/* The k-th of n rows in [begin_ns, end_ns), which must not be empty. */
+static int64_t thin_place(const struct wl_pace *pace, struct sim_random *draws, int64_t begin_ns,
+                          int64_t end_ns, uint64_t k, uint64_t n)
 {
-    int64_t into_ns = (int64_t)((double)(end_ns - begin_ns) * sim_order(draws, k, n));
+    const int64_t time_ns = wl_pace_place(pace, begin_ns, end_ns, sim_order(draws, k, n));
     /* With very many points, the last one may be rounded up to the end. */
-    return into_ns < end_ns - begin_ns ? begin_ns + into_ns : end_ns - 1;
+    return time_ns < end_ns ? time_ns : end_ns - 1;
 }
 
 /* Returns the product, limited to 2^64 - 1 as in lab_bytes_add(). */
@@ -59,52 +61,117 @@ static uint64_t product(uint64_t rows, uint64_t bytes_each)
     return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* The total size of `rows` rows with times in [begin_ns, end_ns). The number of rows in each class of times
- * is proportional to its share of the interval if draws is NULL, otherwise random. */
-static uint64_t thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
-                           struct sim_random *draws)
+static void add_weight(struct lab_weight *sum, struct lab_weight more)
 {
-    const struct lab_row_stamps *stamps = &thin->worker->stamps;
-    uint64_t sum = 0, left = rows;
+    lab_bytes_add(&sum->payload, more.payload);
+    lab_bytes_add(&sum->bytes, more.bytes);
+}
+
+/* The weight of rows with times of a class. Of many rows with drawn sizes, only the outer ones are drawn. */
+static struct lab_weight weigh(struct lab_worker *worker, uint32_t class, uint64_t rows,
+                               struct sim_random *sizes)
+{
+    enum { AT_ONCE = 256 };
+    const struct wl_workload *workload = &worker->scenario->workload;
+    if (workload->row_bytes.kind == SIM_SIZE_CONSTANT)
+        return (struct lab_weight){product(rows, (uint64_t)workload->row_bytes.a),
+                                   product(rows, worker->row_bytes[class])};
+    struct lab_weight sum = {0, 0};
+    uint64_t left = rows, drawn[AT_ONCE];
+    int level = SIM_LEVELS - 1;
+    while (level >= 0 &&
+           (rows < worker->sums[class][level].payload.least || rows < worker->sums[class][level].bytes.least))
+        level--;
+    if (level >= 0) {
+        const struct lab_sums *sums = &worker->sums[class][level];
+        left = workload->sizes == NULL ? 0 : sim_binomial(sizes, rows, SIM_OUTER(level));
+        const double normal = sim_normal(sizes);
+        sum = (struct lab_weight){sim_sum_of(&sums->payload, rows - left, normal),
+                                  sim_sum_of(&sums->bytes, rows - left, normal)};
+    }
+    for (uint64_t some; left > 0; left -= some) {
+        some = left < AT_ONCE ? left : AT_ONCE;
+        if (level >= 0)
+            sim_sizes_outer(workload->sizes, &workload->row_bytes, level, sizes, drawn, (size_t)some);
+        else
+            wl_row_sizes(workload, sizes, drawn, (size_t)some);
+        for (size_t i = 0; i < some; i++) {
+            const uint64_t payload = lab_row_clamped(drawn[i]);
+            add_weight(&sum, (struct lab_weight){payload, lab_row_weight(worker, payload, class)});
+        }
+    }
+    return sum;
+}
+
+/* Prepares weigh() for rows with drawn sizes. */
+static void prepare_sums(struct lab_worker *worker)
+{
+    enum { VALUES = 1 << 14 };
+    const struct wl_workload *workload = &worker->scenario->workload;
+    uint64_t values[VALUES];
+    for (int level = 0; level < SIM_LEVELS; level++) {
+        struct sim_sum payload;
+        sim_sizes_body(workload->sizes, &workload->row_bytes, level, values, VALUES);
+        sim_sum_init(&payload, values, VALUES);
+        for (uint32_t class = 0; class < worker->stamps.count; class ++) {
+            sim_sizes_body(workload->sizes, &workload->row_bytes, level, values, VALUES);
+            for (size_t i = 0; i < VALUES; i++)
+                values[i] = lab_row_weight(worker, lab_row_clamped(values[i]), class);
+            worker->sums[class][level].payload = payload;
+            sim_sum_init(&worker->sums[class][level].bytes, values, VALUES);
+        }
+    }
+}
+
+/* The weight of `rows` rows with times in [begin_ns, end_ns). The number of rows in each class of times is
+ * the expected one if draws is NULL, otherwise random. */
+static struct lab_weight weigh_between(struct lab_worker *worker, int64_t begin_ns, int64_t end_ns,
+                                       uint64_t rows, struct sim_random *draws, struct sim_random *sizes)
+{
+    const struct lab_row_stamps *stamps = &worker->stamps;
+    struct lab_weight sum = {0, 0};
+    uint64_t left = rows;
     uint32_t class = 0;
     while (begin_ns >= stamps->until_ns[class] && class + 1 < stamps->count)
         class ++;
     for (; end_ns > stamps->until_ns[class] && class + 1 < stamps->count; class ++) {
-        double share = (double)(stamps->until_ns[class] - begin_ns) / (double)(end_ns - begin_ns);
+        double share = wl_pace_share(&worker->pace, begin_ns, stamps->until_ns[class], end_ns);
         uint64_t some =
             draws == NULL ? (uint64_t)((double)left * share + 0.5) : sim_binomial(draws, left, share);
         some = some < left ? some : left;
-        lab_bytes_add(&sum, product(some, thin->row_bytes[class]));
+        add_weight(&sum, weigh(worker, class, some, sizes));
         left -= some;
         begin_ns = stamps->until_ns[class];
     }
-    lab_bytes_add(&sum, product(left, thin->row_bytes[class]));
+    add_weight(&sum, weigh(worker, class, left, sizes));
     return sum;
 }
 
 /* Returns the bytes of the next `rows` rows. The time of the first one may be known; the others are assumed
  * to be evenly distributed. */
-static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
+static uint64_t bytes_of_next(struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
 {
-    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    struct lab_worker *worker = thin->worker;
+    const struct lab_row_stamps *stamps = &worker->stamps;
     const uint32_t class = lab_row_stamp_class(stamps, rest->begin_ns);
     if (class + 1 == stamps->count || rest->end_ns < stamps->until_ns[class] - SIM_SECOND)
-        return product(rows, thin->row_bytes[class]);
-    uint64_t first = rest->is_at ? 1 : 0, before = rest->after + first;
-    double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
-    int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);
-    int64_t end_ns = begin_ns + (int64_t)(row_ns * (double)(rows - first));
-    uint64_t sum = first == 0 ? 0 : thin_bytes(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
-    lab_bytes_add(&sum, thin_bytes(thin, begin_ns, end_ns, rows - first, NULL));
+        return weigh(worker, class, rows, &thin->sizes).bytes;
+    const uint64_t first = rest->is_at ? 1 : 0;
+    const double all = (double)(rest->rows + rest->after), before = (double)(rest->after + first);
+    const int64_t begin_ns = wl_pace_place(&worker->pace, rest->begin_ns, rest->end_ns, before / all);
+    const int64_t end_ns =
+        wl_pace_place(&worker->pace, rest->begin_ns, rest->end_ns, (before + (double)(rows - first)) / all);
+    uint64_t sum = first == 0 ? 0 : weigh(worker, class, 1, &thin->sizes).bytes;
+    lab_bytes_add(&sum, weigh_between(worker, begin_ns, end_ns, rows - first, NULL, &thin->sizes).bytes);
     return sum;
 }
 
 /* Finds out when the next row came. */
-static int64_t locate(struct lab_rest *rest, struct sim_random *draws)
+static int64_t locate(const struct wl_pace *pace, struct lab_rest *rest, struct sim_random *draws)
 {
     if (!rest->is_at && rest->begin_ns < rest->end_ns)
         rest->begin_ns =
-            thin_place(draws, rest->begin_ns, rest->end_ns, rest->after + 1, rest->after + rest->rows);
+            thin_place(pace, draws, rest->begin_ns, rest->end_ns, rest->after + 1, rest->after + rest->rows);
     rest->after = 0;
     rest->is_at = true;
     return rest->begin_ns;
@@ -118,9 +185,10 @@ static void take(struct lab_rest *rest, uint64_t rows)
 }
 
 /* Limits *rest to the rows before the line, the first of which is located, and returns the other rows. */
-static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws)
+static struct lab_rest cut(const struct wl_pace *pace, struct lab_rest *rest, int64_t line_ns,
+                           struct sim_random *draws)
 {
-    double share = (double)(line_ns - rest->begin_ns) / (double)(rest->end_ns - rest->begin_ns);
+    double share = wl_pace_share(pace, rest->begin_ns, line_ns, rest->end_ns);
     uint64_t before = 1 + sim_binomial(draws, rest->rows - 1, share);
     struct lab_rest later = {line_ns, rest->end_ns, 0, rest->rows - before, false};
     rest->end_ns = line_ns;
@@ -159,29 +227,26 @@ static void advance(struct lab_lane *lane, const struct bk_row *row)
 
 /* The expected times of the next rows, of which rest->rows come before end_ns: those of order statistics of
  * uniform points. */
-static struct lab_row_times times_of(const struct lab_rest *rest)
+static struct lab_row_times times_of(const struct wl_pace *pace, const struct lab_rest *rest)
 {
-    const double length_ns = (double)(rest->end_ns - rest->begin_ns);
-    struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
-    if (!rest->is_at) {
-        times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
-        times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
-    }
-    return times;
+    const uint64_t first = rest->is_at ? 0 : rest->after + 1;
+    return lab_times_between(pace, rest->begin_ns, rest->end_ns, first, first + rest->rows);
 }
 
-/* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
- * times before the end of the class. The margin is far above the rounding errors of these times. */
+/* Returns how many more rows certainly have times of one class: bytes_of_next() gives all of them times
+ * before its end. The margin is far above the rounding errors of these times. */
 static uint64_t rows_of_class(const struct lab_thin *thin, const struct lab_rest *rest, uint32_t *class)
 {
     const struct lab_row_stamps *stamps = &thin->worker->stamps;
-    const double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
-    *class = lab_row_stamp_class(stamps, rest->begin_ns + (int64_t)(row_ns * (double)rest->after));
-    if (*class + 1 == stamps->count)
+    const struct wl_pace *pace = &thin->worker->pace;
+    const double after = (double)rest->after, all = after + (double)rest->rows;
+    *class = lab_row_stamp_class(stamps, wl_pace_place(pace, rest->begin_ns, rest->end_ns, after / all));
+    const int64_t until_ns = stamps->until_ns[*class];
+    if (*class + 1 == stamps->count || until_ns > rest->end_ns)
         return rest->rows;
-    const double left_ns = (double)(stamps->until_ns[*class] - rest->begin_ns) * (1 - 0x1p-40) - 16;
-    const double rows = left_ns - row_ns * (double)rest->after;
-    return rows >= row_ns * (double)rest->rows ? rest->rows : rows > 0 ? (uint64_t)(rows / row_ns) : 0;
+    const double rows =
+        all * wl_pace_share(pace, rest->begin_ns, until_ns, rest->end_ns) * (1 - 0x1p-40) - after - 1;
+    return rows > 0 ? (uint64_t)rows : 0;
 }
 
 static void add_rows(struct lab_lane *lane, struct lab_entry *open, uint64_t rows, uint64_t bytes,
@@ -215,12 +280,12 @@ static void take_increments(struct lab_lane *lane, struct lab_entry *open, struc
     }
     lane->thin->draws = draws;
     lane->state.counter += count;
-    add_rows(lane, open, rows, product(rows, lane->thin->row_bytes[class]), is_gone);
+    add_rows(lane, open, rows, weigh(lane->thin->worker, class, rows, &lane->thin->sizes).bytes, is_gone);
     lane->tally->counter_increments += count;
     if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
     if (lane->expected != NULL && lane->expected->is_followed && rows > 0) {
-        const struct lab_row_times times = times_of(rest);
+        const struct lab_row_times times = times_of(&lane->thin->worker->pace, rest);
         lab_expect_follow(lane, &times, rows);
     }
     rest->after += rows;
@@ -272,7 +337,7 @@ static int64_t time_over(struct lab_lane *lane, const struct lab_stretch *stretc
         return stretch->begin_ns;
     sim_random_init(&draws, lane->settings->scenario->seed, SIM_THIN_OVER,
                     sim_mix64(lane->key->index) ^ which);
-    return thin_place(&draws, stretch->begin_ns, stretch->end_ns, k, n);
+    return thin_place(&lane->thin->worker->pace, &draws, stretch->begin_ns, stretch->end_ns, k, n);
 }
 
 /* Adds rows to what is on disk. A stretch is within one compaction window. */
@@ -312,11 +377,12 @@ static void watch(struct lab_lane *lane, struct lab_entry *open, const struct la
 static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch,
                         const struct lab_stretch *whole)
 {
+    const struct wl_pace *pace = &lane->thin->worker->pace;
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     for (uint32_t step = 1; rest.rows > 0; step++) {
         struct lab_entry *open = lab_open(lane);
         if (lane->thin->goes_by_time)
-            locate(&rest, &lane->thin->draws);
+            locate(pace, &rest, &lane->thin->draws);
         if (!rest.is_at && lane->state.counter + 1 < lane->thin->threshold && open != NULL &&
             lane->state.bucket == open->bucket) {
             const struct cass_partition before = open->size;
@@ -333,10 +399,10 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         (void)status;
         if (lane->thin->goes_by_time && route.until_ns < rest.end_ns) {
             assert(later.rows == 0); /* no row is before a line that was passed */
-            later = cut(&rest, route.until_ns, &lane->thin->draws);
+            later = cut(pace, &rest, route.until_ns, &lane->thin->draws);
         }
         if (open == NULL || route.bucket != open->bucket) {
-            locate(&rest, &lane->thin->draws);
+            locate(pace, &rest, &lane->thin->draws);
             open = lab_open_next(lane, route.bucket, rest.begin_ns);
             if (open == NULL)
                 return true;
@@ -344,13 +410,15 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         bool fires;
         const uint64_t rows = count_step(lane->thin, &route, sequence, rest.rows, &fires);
         const struct cass_partition before = open->size;
-        add_rows(lane, open, rows, bytes_of_next(lane->thin, &rest, rows), stretch->is_gone);
+        const bool is_whole = lane->thin->is_drawn && rows == whole->rows;
+        add_rows(lane, open, rows, is_whole ? whole->weight.bytes : bytes_of_next(lane->thin, &rest, rows),
+                 stretch->is_gone);
         watch(lane, open, whole, &before, &rest);
         row.sequence = lane->placement.rows - 1;
         struct lab_rest taken = rest;
-        struct lab_row_times times = times_of(&rest);
+        struct lab_row_times times = times_of(pace, &rest);
         if (lane->expected != NULL && !lane->thin->goes_by_time)
-            row.time_ns = times.first_ns + (int64_t)((double)(rows - 1) * times.gap_ns);
+            row.time_ns = lab_row_time(&times, rows - 1);
         if (fires)
             row.id = lane->thin->fires_always ? sim_random_next(&lane->thin->draws) : lane->thin->firing;
         advance(lane, &row);
@@ -360,9 +428,9 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch
         take(&rest, rows);
         if (lane->expected != NULL && rest.rows > 0 && lane->state.bucket != open->bucket) {
             /* The next row begins a partition. Until then, readers know one without rows. */
-            taken.end_ns = locate(&rest, &lane->thin->draws);
+            taken.end_ns = locate(pace, &rest, &lane->thin->draws);
             taken.rows = rows;
-            times = times_of(&taken);
+            times = times_of(pace, &taken);
         }
         if (lane->expected != NULL)
             lab_expect_rows(lane, &times, rows);
@@ -395,12 +463,15 @@ static struct lab_ended window_of(struct grid *grid, uint64_t index, uint64_t ro
     const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
                   end_ns = begin_ns + length_ns;
     const int64_t bucket = grid->bucket + (int64_t)index;
-    const struct lab_row_stamps *stamps = &lane->thin->worker->stamps;
+    struct lab_worker *worker = lane->thin->worker;
+    struct sim_random *sizes = &lane->thin->sizes;
+    const struct lab_row_stamps *stamps = &worker->stamps;
     while (grid->class + 1 < stamps->count && begin_ns >= stamps->until_ns[grid->class])
         grid->class ++;
     const bool is_one = grid->class + 1 == stamps->count || end_ns <= stamps->until_ns[grid->class];
-    const struct cass_partition size = {rows, is_one ? product(rows, lane->thin->row_bytes[grid->class])
-                                                     : thin_bytes(lane->thin, begin_ns, end_ns, rows, NULL)};
+    const struct lab_weight weight = is_one ? weigh(worker, grid->class, rows, sizes)
+                                            : weigh_between(worker, begin_ns, end_ns, rows, NULL, sizes);
+    const struct cass_partition size = {rows, weight.bytes};
     const bool may_exceed = may_be_over(lane, &size, begin_ns, &grid->stretch);
     struct lab_ended window = {.bucket = bucket,
                                .first_ns = begin_ns,
@@ -410,19 +481,41 @@ static struct lab_ended window_of(struct grid *grid, uint64_t index, uint64_t ro
                                .is_closed = bucket >= lane->settings->first_whole};
     /* From a stream of its own, since whether it is drawn depends on the keys before. */
     if (may_exceed || !lab_slices_is_one(&lane->tally->slices, begin_ns, end_ns))
-        window.first_ns =
-            time_over(lane, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false}, ~(uint64_t)bucket, 1, rows);
+        window.first_ns = time_over(lane, &(struct lab_stretch){.begin_ns = begin_ns, .end_ns = end_ns},
+                                    ~(uint64_t)bucket, 1, rows);
     if (may_exceed)
         watch(lane, &(struct lab_entry){.size = size, .first_ns = window.first_ns, .end_row = end_row},
               grid->whole, &(struct cass_partition){0, 0}, &(struct lab_rest){.end_ns = end_ns});
     return window;
 }
 
-/* Divides rows among `count` windows. Poisson numbers, given their sum, are like rows that are each put into
- * a window at random. So are they when the rows that the sum lacks are put at random; and a sum that exceeds
- * `rows` is drawn again. */
-static void spread(struct sim_random *draws, uint64_t rows, uint64_t *counts, size_t count)
+static int64_t window_begin(const struct grid *grid, uint64_t index)
 {
+    return grid->stretch.begin_ns + (int64_t)index * grid->lane->settings->strategy->of.time.window_ns;
+}
+
+/* Divides rows among `count` windows, from `index` on: while the rate differs, among halves of them; at[i]
+ * are the rows expected before window i. Poisson numbers, given their sum, are like rows that are each put
+ * into a window at random. So are they when the rows that the sum lacks are put at random; and a sum that
+ * exceeds `rows` is drawn again. */
+static void spread(const struct grid *grid, uint64_t index, const double *at, uint64_t rows, uint64_t *counts,
+                   size_t count)
+{
+    struct sim_random *draws = &grid->lane->thin->draws;
+    const size_t half = count / 2;
+    if (count == 1 || rows == 0) {
+        memset(counts, 0, count * sizeof *counts);
+        counts[0] = rows;
+        return;
+    }
+    if (!wl_pace_is_level(&grid->lane->thin->worker->pace, window_begin(grid, index),
+                          window_begin(grid, index + count))) {
+        const double all = at[count] - at[0], share = all > 0 ? (at[half] - at[0]) / all : 0.5;
+        const uint64_t some = sim_binomial(draws, rows, share);
+        spread(grid, index, at, some, counts, half);
+        spread(grid, index + half, at + half, rows - some, counts + half, count - half);
+        return;
+    }
     uint64_t some[WINDOWS_AT_ONCE], sum;
     memset(counts, 0, count * sizeof *counts);
     while (rows >= SPREAD_ROWS * count) {
@@ -446,10 +539,15 @@ static void spread(struct sim_random *draws, uint64_t rows, uint64_t *counts, si
  */
 static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t rows)
 {
+    const struct wl_pace *pace = &grid->lane->thin->worker->pace;
     uint64_t counts[WINDOWS_AT_ONCE];
+    double at[WINDOWS_AT_ONCE + 1];
     while (count > WINDOWS_AT_ONCE && rows > 0 && !grid->is_stopped) {
         const uint64_t left = UINT64_C(1) << (63 - __builtin_clzll(count - 1));
-        const uint64_t some = sim_binomial(&grid->lane->thin->draws, rows, (double)left / (double)count);
+        const uint64_t some =
+            sim_binomial(&grid->lane->thin->draws, rows,
+                         wl_pace_share(pace, window_begin(grid, index), window_begin(grid, index + left),
+                                       window_begin(grid, index + count)));
         divide(grid, index, left, some);
         index += left;
         count -= left;
@@ -457,7 +555,9 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
     }
     if (rows == 0 || grid->is_stopped)
         return;
-    spread(&grid->lane->thin->draws, rows, counts, (size_t)count);
+    for (uint64_t i = 0; pace->count > 1 && i <= count; i++)
+        at[i] = wl_pace_rows(pace, window_begin(grid, index + i));
+    spread(grid, index, at, rows, counts, (size_t)count);
     struct lab_ended windows[LAB_ENDED_AT_ONCE];
     uint64_t end_row = grid->lane->placement.rows;
     size_t filled = 0;
@@ -491,16 +591,20 @@ static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretc
     const int64_t end_ns = begin_ns + (int64_t)count * length_ns;
     struct lab_stretch before = *stretch, after = *stretch;
     before.end_ns = begin_ns;
-    before.rows =
-        sim_binomial(&lane->thin->draws, stretch->rows,
-                     (double)(begin_ns - stretch->begin_ns) / (double)(stretch->end_ns - stretch->begin_ns));
+    const struct wl_pace *pace = &lane->thin->worker->pace;
+    before.rows = sim_binomial(&lane->thin->draws, stretch->rows,
+                               wl_pace_share(pace, stretch->begin_ns, begin_ns, stretch->end_ns));
     after.begin_ns = end_ns;
     after.rows = sim_binomial(&lane->thin->draws, stretch->rows - before.rows,
-                              (double)(stretch->end_ns - end_ns) / (double)(stretch->end_ns - begin_ns));
+                              1 - wl_pace_share(pace, begin_ns, end_ns, stretch->end_ns));
     struct grid grid = {.lane = lane,
                         .whole = stretch,
-                        .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
-                                    stretch->rows - before.rows - after.rows, stretch->is_gone},
+                        .stretch = {begin_ns,
+                                    end_ns,
+                                    stretch->first_row + before.rows,
+                                    stretch->rows - before.rows - after.rows,
+                                    stretch->is_gone,
+                                    {0, 0}},
                         .bucket = route.bucket + (is_cut ? 1 : 0)};
     if (!take_ranges(lane, &before, stretch))
         return false;
@@ -510,17 +614,19 @@ static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretc
 }
 
 /* Draws the time of the first of `rows` rows of the stretch. */
-static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
+static int64_t earliest(const struct wl_pace *pace, const struct lab_stretch *stretch, uint64_t rows,
+                        struct sim_random *draws)
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
-    return locate(&rest, draws);
+    return locate(pace, &rest, draws);
 }
 
 /* A row's id is hashed to a bucket, so buckets are uniformly distributed like ids. A few rows are drawn
  * individually; of many rows, each bucket in turn gets a random share of the remaining ones. */
 static void take_cells(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
-    uint32_t buckets = lane->settings->strategy->of.hash.buckets;
+    const uint32_t buckets = lane->settings->strategy->of.hash.buckets;
+    const struct wl_pace *pace = &lane->thin->worker->pace;
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
     bool is_few = rest.rows / 4 < buckets;
     /* The times at which rows were written are drawn from a copy of the stream, so that the sizes of rows do
@@ -538,14 +644,16 @@ static void take_cells(struct lab_lane *lane, const struct lab_stretch *stretch)
             return;
         }
         if (cell->size.rows == 0)
-            cell->first_ns =
-                is_few ? locate(&rest, &lane->thin->draws) : earliest(stretch, rows, &lane->thin->draws);
-        const uint64_t bytes = is_few
-                                   ? bytes_of_next(lane->thin, &rest, 1)
-                                   : thin_bytes(lane->thin, stretch->begin_ns, stretch->end_ns, rows, &times);
+            cell->first_ns = is_few ? locate(pace, &rest, &lane->thin->draws)
+                                    : earliest(pace, stretch, rows, &lane->thin->draws);
+        const uint64_t bytes = is_few ? bytes_of_next(lane->thin, &rest, 1)
+                                      : weigh_between(lane->thin->worker, stretch->begin_ns, stretch->end_ns,
+                                                      rows, &times, &lane->thin->sizes)
+                                            .bytes;
         add_rows(lane, cell, rows, bytes, stretch->is_gone);
         if (lane->expected != NULL && is_few) {
-            const int64_t time_ns = times_of(&rest).first_ns;
+            const struct lab_row_times next = times_of(pace, &rest);
+            const int64_t time_ns = lab_row_time(&next, 0);
             lab_expect_cell(lane, cell, time_ns, time_ns, 1);
         } else if (lane->expected != NULL) {
             lab_expect_cell(lane, cell, stretch->begin_ns, stretch->end_ns, rows);
@@ -573,7 +681,7 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_stretch *stretc
         lane->tally->state_reads++; /* the writer's cache does not have the lane->key yet */
     lane->tally->rows += stretch->rows;
     lane->tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
-    lab_bytes_add(&lane->tally->payload_bytes, product(stretch->rows, lane->thin->bytes_each));
+    lab_bytes_add(&lane->tally->payload_bytes, stretch->weight.payload);
     if (lane->settings->strategy->kind == BK_KIND_TIME && lane->settings->disk.window_ns == 0 &&
         (lane->expected != NULL || !lane->settings->scenario->reads.present))
         return take_windows(lane, stretch);
@@ -591,11 +699,11 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
     double chance = 0;
     *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_KIND_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
+                             .is_drawn = worker->scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT,
                              .bytes_each = bytes_each,
                              .worker = worker};
-    lane->alike = worker->scenario->is_raced || strategy->kind == BK_KIND_HASH ? NULL : out->alike;
-    for (uint32_t i = 0; i < worker->stamps.count; i++)
-        out->row_bytes[i] = lab_row_bytes(&worker->scenario->row_cost, bytes_each, worker->stamps.bytes[i]);
+    const bool has_alike = !out->is_drawn && !worker->scenario->is_raced && strategy->kind != BK_KIND_HASH;
+    lane->alike = has_alike ? out->alike : NULL;
     if (!out->can_fire)
         return;
     if (strategy->kind == BK_KIND_WEIGHTED) {
@@ -616,12 +724,23 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
     sim_trials_init(&out->trials, chance);
 }
 
-/* Returns the length of the pieces of a stretch. */
-static int64_t piece_of(const struct wl_stretch *steady)
+void lab_thin_weights(struct lab_worker *worker)
 {
-    double length = (double)(steady->end_ns - steady->begin_ns), rows = length * steady->rate_per_ns;
+    const struct sim_size *size = &worker->scenario->workload.row_bytes;
+    for (uint32_t i = 0; i < worker->stamps.count; i++)
+        worker->row_bytes[i] =
+            lab_row_bytes(&worker->scenario->row_cost, (uint64_t)size->a, worker->stamps.bytes[i]);
+    if (size->kind != SIM_SIZE_CONSTANT)
+        prepare_sums(worker);
+}
+
+/* Returns the length of the pieces of an interval. */
+static int64_t piece_of(const struct wl_pace *pace)
+{
+    const double length = (double)(pace->edges[pace->count].time_ns - pace->edges[0].time_ns),
+                 rows = pace->edges[pace->count].rows;
     if (rows <= PIECE_ROWS)
-        return steady->end_ns - steady->begin_ns;
+        return (int64_t)length;
     return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
 }
 
@@ -654,9 +773,9 @@ static bool lanes_stretch(struct lab_key *key, const struct lab_stretch *stretch
 static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, int64_t piece_ns)
 {
     struct lab_worker *worker = key->worker;
-    const struct wl_stretch *steady = &walk->steady;
+    const struct wl_pace *pace = &worker->pace;
     const int64_t gone_ns = gone_before(worker->scenario), begin_ns = walk->begin_ns;
-    int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
+    int64_t end_ns = walk->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : walk->end_ns;
     if (key->next_read_ns < end_ns)
         end_ns = key->next_read_ns + 1; /* a read includes rows of its own nanosecond */
     if (begin_ns < gone_ns && gone_ns < end_ns)
@@ -664,44 +783,55 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, int64_t
     if (worker->disk.window_ns != 0 && lab_disk_until(&worker->disk, begin_ns) < end_ns)
         end_ns = lab_disk_until(&worker->disk, begin_ns);
     struct lab_stretch *piece = &walk->piece;
-    *piece = (struct lab_stretch){begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
-    piece->rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
-    uint64_t rows = piece->rows;
+    const uint64_t rows =
+        sim_poisson(&walk->counts, wl_pace_rows(pace, end_ns) - wl_pace_rows(pace, begin_ns));
+    const struct lab_weight weight = weigh_between(worker, begin_ns, end_ns, rows, NULL, &walk->sizes);
+    *piece = (struct lab_stretch){begin_ns, end_ns, key->rows, rows, end_ns <= gone_ns, weight};
     if (key->rows == 0 && rows > 0) {
         struct sim_random draws;
         sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, key->name.index);
-        key->birth_ns = thin_place(&draws, begin_ns, end_ns, 1, rows);
+        key->birth_ns = thin_place(pace, &draws, begin_ns, end_ns, 1, rows);
         worker->keys++;
-        lanes_stretch(key, &(struct lab_stretch){key->birth_ns, key->birth_ns, 0, 1, piece->is_gone});
+        struct lab_weight first =
+            weigh(worker, lab_row_stamp_class(&worker->stamps, key->birth_ns), 1, &walk->sizes);
+        if (first.payload >= weight.payload || first.bytes >= weight.bytes || rows == 1)
+            first = weight;
+        piece->weight = (struct lab_weight){weight.payload - first.payload, weight.bytes - first.bytes};
+        lanes_stretch(key, &(struct lab_stretch){key->birth_ns, key->birth_ns, 0, 1, piece->is_gone, first});
         piece->begin_ns = key->birth_ns;
         piece->first_row++;
         piece->rows--;
     }
     key->rows += rows;
-    const uint64_t bytes = thin_bytes(key->lanes[0].thin, begin_ns, end_ns, rows, NULL);
-    lab_bytes_add(&key->bytes, bytes);
+    lab_bytes_add(&key->bytes, weight.bytes);
     if (worker->disk.window_ns != 0 && rows > 0)
-        lab_key_store(key, begin_ns, rows, bytes);
+        lab_key_store(key, begin_ns, rows, weight.bytes);
     worker->rows += rows;
     lab_worker_tell(worker, rows, rows);
 }
 
 bool lab_thin_key(struct lab_key *key)
 {
-    const struct wl_workload *workload = &key->worker->scenario->workload;
-    struct lab_thin_walk walk = {.steady = {workload->start_ns, workload->start_ns, 0}};
+    struct lab_worker *worker = key->worker;
+    const struct lab_scenario *scenario = worker->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    struct lab_thin_walk walk;
     wl_key_init(&walk.arrivals, workload, key->name.index);
     sim_random_init(&walk.counts, workload->seed, SIM_THIN_ROWS, key->name.index);
+    sim_random_init(&walk.sizes, workload->seed, SIM_ROW_BYTES, key->name.index);
+    key->expected.pace = &worker->pace;
     for (size_t i = 0; i < key->worker->lane_count; i++) {
         struct lab_thin *thin = key->lanes[i].thin;
         sim_random_init(&thin->draws, workload->seed, SIM_THIN_LANE, key->name.index);
+        sim_random_init(&thin->sizes, workload->seed, SIM_THIN_SIZES, key->name.index);
         thin->over = lab_over_bound(key->worker->scenario, &key->name);
         thin->to_fire = 0;
     }
-    while (wl_key_stretch(&walk.arrivals, &walk.steady)) {
-        const int64_t piece_ns = piece_of(&walk.steady);
-        for (walk.begin_ns = walk.steady.begin_ns; walk.begin_ns < walk.steady.end_ns;
-             walk.begin_ns = walk.piece.end_ns) {
+    while (wl_key_pace(&walk.arrivals, lab_thin_intervals(scenario), PIECE_ROWS, &worker->pace)) {
+        const int64_t piece_ns = piece_of(&worker->pace);
+        walk.begin_ns = worker->pace.edges[0].time_ns;
+        walk.end_ns = worker->pace.edges[worker->pace.count].time_ns;
+        for (; walk.begin_ns < walk.end_ns; walk.begin_ns = walk.piece.end_ns) {
             begin_piece(&walk, key, piece_ns);
             if (!lanes_stretch(key, &walk.piece))
                 return false;

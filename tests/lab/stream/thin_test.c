@@ -3,7 +3,7 @@
  * that it supports. Method: both modes run 30 seeds of their own. The mean of every metric is compared by
  * Welch's test, and so are the bytes on disk per row, which vary little. The distributions of all partitions'
  * sizes, in rows and in bytes, and of partitions per read are compared by their largest distance (Kolmogorov
- * and Smirnov; partitions of one key are dependent, so the key is the unit). There are some 13,600
+ * and Smirnov; partitions of one key are dependent, so the key is the unit). There are some 17,100
  * comparisons, each with a chance of a false alarm below 5e-14, and so below 1e-9 together. Seeds are fixed:
  * the test passes always or never. */
 #include <inttypes.h>
@@ -42,6 +42,14 @@ static const char kinds[] = "strategies:\n"
                             "  - probabilistic: {bits: 0, threshold: 9, label: each}\n"
                             "  - weighted: {bytes: 3000B, threshold: 5}\n"
                             "  - weighted: {bytes: 300B, threshold: 40, label: always}\n";
+static const char unweighted[] = "strategies:\n"
+                                 "  - unbucketed: {}\n"
+                                 "  - time: {window: 1h}\n"
+                                 "  - time: {window: 1d, label: day}\n"
+                                 "  - count: {rows: 300, counter: external}\n"
+                                 "  - hash: {buckets: 2}\n"
+                                 "  - hash: {buckets: 100, label: many}\n"
+                                 "  - probabilistic: {bits: 5, threshold: 9}\n";
 static const char aged[] = "strategies:\n"
                            "  - probabilistic: {bits: 3, threshold: 6, max_age: 2h}\n"
                            "  - count: {rows: 60, counter: external, max_age: 3h}\n"
@@ -67,6 +75,18 @@ static const struct {
      "40%}}}\n",
      kinds},
     {"on disk, aged", "arrivals: {rate: 100/h}\nrow: {bytes: 16KB}\n", aged},
+    {"lognormal", "arrivals: {rate: 400/h}\nrow: {bytes: {lognormal: {mean: 350B, sigma: 1}}}\n", unweighted},
+    {"uniform, expiring",
+     "arrivals: {rate: 400/h, daily: {amplitude: 0.9, peak: 5h}, bursts: {on: 10m, off: 6h, factor: 50}}\n"
+     "row: {bytes: {uniform: [20B, 900B]}, ttl: 1d}\n",
+     unweighted},
+    {"Pareto",
+     "arrivals: {rate: 6K/h, weekend: 0.1}\nrow: {bytes: {pareto: {min: 90B, alpha: 9}}, format: payload}\n",
+     unweighted},
+    {"daily and read",
+     "arrivals: {rate: 150/h, daily: {amplitude: 0.9, peak: 5h}}\n"
+     "reads: {latest: {rows: 40, rate: 30/h}, all: {rate: 3/h}}\n",
+     kinds},
     {"aged and read", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}}\n", aged},
 };
 

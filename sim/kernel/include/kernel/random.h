@@ -42,7 +42,8 @@ enum sim_purpose {
     SIM_TWIN = 28,       /* when the twin of an agent is saved and loaded */
     SIM_THIN_BYTES =
         29, /* thinned runs: which rows of a bucket were written before their timestamps take one more byte */
-    SIM_THIN_OVER = 30, /* thinned runs: when a row came with which a partition exceeded a limit */
+    SIM_THIN_OVER = 30,  /* thinned runs: when a row came with which a partition exceeded a limit */
+    SIM_THIN_SIZES = 31, /* thinned runs: the bytes of rows whose sizes are drawn */
 };
 
 struct sim_random {

@@ -157,4 +157,25 @@ void sim_sizes_destroy(struct sim_sizes *sizes);
 void sim_sizes_draw(const struct sim_sizes *sizes, const struct sim_size *size, struct sim_random *random,
                     uint64_t *out, size_t count);
 
+/* Of the sizes with a table, those in the outer SIM_OUTER(level), of which nearly all are the largest ones;
+ * the others are the body of the distribution. A uniform distribution has no outer sizes. */
+#define SIM_LEVELS       2
+#define SIM_OUTER(level) ((level) == 0 ? 33.0 / 2048 : 2.0 / 2048)
+void sim_sizes_outer(const struct sim_sizes *sizes, const struct sim_size *size, int level,
+                     struct sim_random *random, uint64_t *out, size_t count);
+/* The quantiles of the body at the middles of `count` equal shares. */
+void sim_sizes_body(const struct sim_sizes *sizes, const struct sim_size *size, int level, uint64_t *out,
+                    size_t count);
+
+/* The sum of many independent draws of one of some equally probable values. */
+struct sim_sum {
+    double mean, deviation, cumulants[3]; /* of a value; the third to the fifth in units of the deviation */
+    uint64_t least;                       /* draws from which sim_sum_of() may be used */
+};
+void sim_sum_init(struct sim_sum *sum, const uint64_t *values, size_t count);
+/* The sum of n draws, rounded, where `normal` is a standard normal: its quantile at the same probability, by
+ * the expansion of Cornish and Fisher (1937) with five cumulants. With n >= sum->least the third and the
+ * fourth cumulant of the sum are at most 0.1 and 0.01, and its distribution is exact to within 1e-5. */
+uint64_t sim_sum_of(const struct sim_sum *sum, uint64_t n, double normal);
+
 #endif

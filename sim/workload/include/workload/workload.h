@@ -124,6 +124,33 @@ struct wl_stretch {
  * rows; false after the last interval. A stream that wl_key_stretch() has advanced must not be passed to
  * wl_key_rows(), or the reverse. */
 bool wl_key_stretch(struct wl_key *key, struct wl_stretch *out);
+
+/* A key's rate over a time, which is divided into pieces of constant rate. Time that is measured in expected
+ * rows is a scale on which the rows are a Poisson process of rate 1 (operational time). */
+#define WL_PACE_PIECES 4096u
+struct wl_pace {
+    struct wl_edge {
+        int64_t time_ns;
+        double rows, moment; /* rows expected before, and the sum of their times since the first edge */
+    } edges[WL_PACE_PIECES + 1];
+    size_t count; /* of the pieces; edges[count] is the end */
+};
+/* Sets the pace of the next intervals, at most `pieces` (1 to WL_PACE_PIECES), and no more once `rows` rows
+ * are expected. False after the last interval, as wl_key_stretch(). */
+bool wl_key_pace(struct wl_key *key, size_t pieces, double rows, struct wl_pace *out);
+/* The rows expected before a time, which must not be outside of the pace; and the time before which this
+ * number is expected. */
+double wl_pace_rows(const struct wl_pace *pace, int64_t time_ns);
+int64_t wl_pace_at(const struct wl_pace *pace, double rows);
+/* The share of the rows in [begin_ns, end_ns) that is expected before line_ns. */
+double wl_pace_share(const struct wl_pace *pace, int64_t begin_ns, int64_t line_ns, int64_t end_ns);
+/* The time in [begin_ns, end_ns), or end_ns, before which this share of the rows there is expected. */
+int64_t wl_pace_place(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns, double share);
+/* Whether the rate is the same all the time. */
+bool wl_pace_is_level(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns);
+/* The mean time of the rows in [begin_ns, end_ns), since begin_ns. */
+double wl_pace_mean_ns(const struct wl_pace *pace, int64_t begin_ns, int64_t end_ns);
+
 /* Whether the spike with this index affects the key. */
 bool wl_spike_strikes(const struct wl_workload *workload, size_t spike_index, uint64_t key_index);
 

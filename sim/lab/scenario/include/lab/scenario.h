@@ -546,7 +546,9 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
  * rate is constant, there are enough rows to jump over, on average over all keys. rows: the expected number.
  */
 bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows);
-/* The reason why the scenario cannot be thinned, for example "row.bytes differ from row to row"; NULL when it
+/* How many intervals of constant rate a stretch of rows may have. With reads of ranges it has only one. */
+size_t lab_thin_intervals(const struct lab_scenario *scenario);
+/* The reason why the scenario cannot be thinned, for example "rows are deleted one by one"; NULL when it
  * can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
 /* What takes the most time of a run of the stream engine, "windows of hour", by rough measures; and which
