@@ -317,7 +317,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
     int64_t bucket = naive_route(strategy, &writer->state, number, row, result);
     struct naive_partition *partition = place(writer, result, key_index, bucket, row);
     if (strategy->kind == BK_KIND_COUNT)
-        pay_number(writer->named, number, partition->rows == 1, result);
+        pay_number(writer->named, number, partition->written == 1, result);
     if (is_timed && bucket < naive_window(strategy, row->time_ns) * naive_shards(strategy)) {
         result->into_closed++;
         result->reopened += !partition->is_reopened;
