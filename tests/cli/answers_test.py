@@ -182,9 +182,8 @@ class AnswersTest(ProgramTest):
     def test_tune_judges_by_the_same_distributions(self):
         answer = self.good_json("tune", self.world("02"), "--set", "duration=35d", "--json", "--quiet", "--no-charts")
         status = {one["label"]: (one["status"], one["horizon_days"]) for one in answer["candidates"]}
-        self.assertEqual((status["week"], status["day"]), (("within", None), ("within", None)))
-        # Each is as cheap, so the longest one is recommended: 9 days of 137 bytes a second are 107 MB.
-        self.assertEqual(answer["recommended"]["label"], "day-8d")
+        self.assertEqual((status["week"], status["day"]), (("within", None), ("recommended", None)))
+        # Each is as cheap and their CVs are below 0.5 %, so the one with the most headroom is recommended.
         (also,) = [line for line in answer["why"] if line.startswith("else")]
         self.assertIn("week (time with windows of 7 d): as cheap, ", also)
         self.assertEqual(status["month"][0], "exceeds")

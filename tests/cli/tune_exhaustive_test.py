@@ -145,7 +145,7 @@ class ExhaustiveTest(ProgramTest):
         found = self.search("tweets.yaml", counts(numbers, "counter"), 1, 0)
         self.assertEqual(len(found), len(numbers))
         self.assert_as_cheap(found, costs["count-20000"])
-        self.assert_as_cheap({label: costs[label] for label in ("time-3d", "count-20000")}, costs[recommended])
+        self.assert_as_cheap({label: costs[label] for label in ("time-2d", "count-20000")}, costs[recommended])
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
     def test_sensors_with_rows_of_different_sizes(self):
@@ -174,13 +174,13 @@ class ExhaustiveTest(ProgramTest):
         self.assertEqual(code, 1)
         self.assertIn("\nexpectations\n  ok     tune.recommended == probabilistic-9x15   "
                       "(actual probabilistic-9x15)\n", out)
-        self.assertIn("  FAILED tune.best.time == time-1h   (actual time-3d)\n", out)
+        self.assertIn("  FAILED tune.best.time == time-1h   (actual time-2d)\n", out)
         self.assertIn("  ok     tune.best.hash != x   (actual ", out)
         self.assertIn("1 of 3 expectations of tune failed", err)
         code, out, err = self.run_program("check", path, "--no-store", *few)
         self.assertEqual(code, 1)
         self.assertNotIn("expected tune.recommended", out + err)
-        self.assertIn("expected tune.best.time == time-1h, got time-3d, as 'bucketlab tune' shows\nagain: ", out + err)
+        self.assertIn("expected tune.best.time == time-1h, got time-2d, as 'bucketlab tune' shows\nagain: ", out + err)
         # No run stores an answer of tune.
         self.assertNotIn("tune.recommended", self.good("run", path, "--no-store", "--no-charts", "--quiet"))
 

@@ -389,9 +389,11 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
     return score;
 }
 
-/* NaN is greater than any number. */
+/* Orders CVs in whole percent. NaN is greater than any number. */
 static int order(double one, double other)
 {
+    one = round(100 * one);
+    other = round(100 * other);
     return isnan(one) || isnan(other) ? isnan(one) - isnan(other) : (one > other) - (one < other);
 }
 

@@ -325,6 +325,15 @@ static void test_sequence_numbers_are_needed_only_if_nothing_else_will_do(void *
     assert_true(lab_choose_from(candidates, 3, 0.005) == SIZE_MAX);
 }
 
+static void test_headroom_decides_between_cvs_of_the_same_percent(void **state)
+{
+    (void)state;
+    struct lab_candidate candidates[] = {{.is_eligible = true, .load = 1000, .cv = 0.0013, .fullness = 0.95},
+                                         {.is_eligible = true, .load = 1000, .cv = 0.0034, .fullness = 0.12},
+                                         {.is_eligible = true, .load = 1000, .cv = 0.0063, .fullness = 0.01}};
+    assert_int_equal(lab_choose_from(candidates, 3, 0.005), 1);
+}
+
 static void test_requirements_are_those_of_the_settings(void **state)
 {
     (void)state;
@@ -358,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_endless_observed_and_unjudged_strategies_are_not_chosen),
         cmocka_unit_test(test_a_run_that_does_not_say_whether_it_grows),
         cmocka_unit_test(test_sequence_numbers_are_needed_only_if_nothing_else_will_do),
+        cmocka_unit_test(test_headroom_decides_between_cvs_of_the_same_percent),
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

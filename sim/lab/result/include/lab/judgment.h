@@ -160,8 +160,9 @@ struct lab_candidate {
     double fullness; /* the largest partition as a share of the limit that it is nearest to */
 };
 /* The rule of recommendation. Settings whose load is within `tolerance` of the least count as equal; of these
- * the one with the lowest CV is taken, then the one with more headroom, then the first. A setting that needs
- * a sequence number in each row is taken only if no other is eligible. Returns SIZE_MAX if none is. */
+ * the one with the lowest CV, in whole percent, is taken, then the one with more headroom, then the first. A
+ * setting that needs a sequence number in each row is taken only if no other is eligible. Returns SIZE_MAX if
+ * none is. */
 size_t lab_choose_from(const struct lab_candidate *candidates, size_t count, double tolerance);
 
 struct lab_score {
