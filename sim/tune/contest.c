@@ -403,8 +403,7 @@ static double per_read_least(const struct tune_contest *contest, const struct tu
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
                                         const struct tune_entrant *entrant)
 {
-    struct lab_candidate candidate = {
-        .load = entrant->load_least, .cv = entrant->cv_known, .fullness = 0};
+    struct lab_candidate candidate = {.load = entrant->load_least, .cv = entrant->cv_known, .fullness = 0};
     if (entrant->seeds == 0) {
         candidate.load +=
             overhead_of(contest, entrant) +

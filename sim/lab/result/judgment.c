@@ -392,8 +392,8 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
 /* Orders CVs in whole percent. NaN is greater than any number. */
 static int order(double one, double other)
 {
-    one = round(100 * one);
-    other = round(100 * other);
+    one = floor(100 * one + 0.5);
+    other = floor(100 * other + 0.5);
     return isnan(one) || isnan(other) ? isnan(one) - isnan(other) : (one > other) - (one < other);
 }
 

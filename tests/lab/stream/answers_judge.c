@@ -288,7 +288,7 @@ size_t twin_choose(const struct lab_candidate *all, size_t count, double toleran
                 all[i].load > least + tolerance * least)
                 continue;
             double cv = isnan(all[i].cv) ? 1e300 : floor(100 * all[i].cv + 0.5);
-            double other = best == SIZE_MAX       ? 2e300
+            double other = best == SIZE_MAX      ? 2e300
                            : isnan(all[best].cv) ? 1e300
                                                  : floor(100 * all[best].cv + 0.5);
             if (cv < other || (cv == other && all[i].fullness < all[best].fullness))
