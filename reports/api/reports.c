@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the charts of a result to files, and makes the answer of a result. */
+/* Writes the charts of a result to files. */
 #include "reports/reports.h"
 
 #include <glib.h>
 #include <string.h>
 
-#include "reports/answer.h"
 #include "reports/format.h"
 #include "reports/model.h"
 #include "reports/output.h"
@@ -106,46 +105,4 @@ bool report_sequence_print(const struct report_sequence *sequence, enum report_f
     report_arena_free(&arena);
     report_typesetter_destroy(typesetter);
     return ok;
-}
-
-/* An answer and the memory of its texts. */
-struct kept_answer {
-    struct report_answer answer; /* first, so that a pointer to it is one to both */
-    struct report_arena arena;
-};
-
-void report_answer_free(struct report_answer *answer)
-{
-    if (answer != NULL) {
-        struct kept_answer *kept = (struct kept_answer *)(void *)answer;
-        report_arena_free(&kept->arena);
-        g_free(kept);
-    }
-}
-
-struct report_answer *report_run_answer(const struct lab_result *result)
-{
-    struct kept_answer *kept = g_new0(struct kept_answer, 1);
-    report_answer_run(result, &kept->arena, &kept->answer);
-    return &kept->answer;
-}
-
-struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
-                                            const struct report_terms *terms)
-{
-    struct kept_answer *kept = g_new0(struct kept_answer, 1);
-    report_answer_of(options, count, chosen, terms, &kept->arena, &kept->answer);
-    return &kept->answer;
-}
-
-char *report_no_buckets_told(const struct report_horizon *horizon)
-{
-    struct report_arena arena;
-    report_arena_init(&arena);
-    const char *text = report_no_buckets(horizon, &arena);
-    char *told = text[0] == 0 ? g_strdup("")
-                              : g_strdup_printf("%s Run tune again when the largest partition has %s.", text,
-                                                report_half_limit(horizon, &arena));
-    report_arena_free(&arena);
-    return told;
 }

@@ -14,8 +14,8 @@
 #include "cli/result.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
+#include "reports/answer.h"
 #include "reports/output.h"
-#include "reports/reports.h"
 #include "tune/contest.h"
 #include "workload/workload.h"
 
@@ -81,15 +81,14 @@ static int compare_entrants(const void *left, const void *right)
 
 const struct tune_entrant **cli_contest_listed(const struct tune_contest *contest, size_t *count)
 {
-    const struct tune_entrant **listed = calloc(contest->count + 1, sizeof *listed);
+    const struct tune_entrant **listed = g_new(const struct tune_entrant *, contest->count + 1);
     size_t within = 0;
     unsigned met = 0; /* kinds of which one was run */
     *count = 0;
-    for (size_t i = 0; listed != NULL && i < contest->count; i++)
+    for (size_t i = 0; i < contest->count; i++)
         listed[i] = &contest->entrants[i];
-    if (listed != NULL)
-        qsort(listed, contest->count, sizeof *listed, compare_entrants);
-    for (size_t i = 0; listed != NULL && i < contest->count; i++) {
+    qsort(listed, contest->count, sizeof *listed, compare_entrants);
+    for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = listed[i];
         const unsigned kind = entrant->seeds > 0 ? 1u << entrant->strategy.settings.strategy.kind : 0;
         if ((is_good(entrant) && within++ < LISTED_MOST) || entrant->is_own || entrant->margin != NULL ||
@@ -188,7 +187,7 @@ static void print_words(const struct tune_contest *contest)
 
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
 
-bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
+void cli_contest_table(const struct tune_contest *contest)
 {
     struct cli_column own[COLUMNS];
     char drawn[CLI_NUMBER_SIZE];
@@ -196,8 +195,8 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
     size_t count, run = 0;
     for (size_t i = 0; i < contest->count; i++)
         run += contest->entrants[i].seeds > 0;
-    const struct tune_entrant **listed = cli_contest_listed(contest, &count);
-    for (size_t i = 0; listed != NULL && i < count; i++) {
+    g_autofree const struct tune_entrant **listed = cli_contest_listed(contest, &count);
+    for (size_t i = 0; i < count; i++) {
         const struct tune_entrant *entrant = listed[i];
         const double most = entrant->seeds > 0 ? entrant->judgment.share_most : entrant->known.expected_share;
         json_t *row = cli_json_with(candidate_of(contest, entrant), "over_limit_most", cli_json_number(most));
@@ -219,19 +218,14 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
                                     .label_most = LABEL_COLUMNS,
                                     .has_choice = true,
                                     .marks = marks_of};
-    const bool is_fine = (listed != NULL && rows != NULL) || sim_fail_memory(error);
-    if (is_fine) {
-        cli_grouped(contest->rows.rows, drawn);
-        cli_print_text(stdout, contest->scenario->name);
-        printf(": %zu settings run on the same %s rows, seed by seed\n\n", run, drawn);
-        cli_table_print(stdout, &table);
-        print_rest(contest, listed, count);
-        cli_table_legend(&table);
-        print_words(contest);
-    }
+    cli_grouped(contest->rows.rows, drawn);
+    cli_print_text(stdout, contest->scenario->name);
+    printf(": %zu settings run on the same %s rows, seed by seed\n\n", run, drawn);
+    cli_table_print(stdout, &table);
+    print_rest(contest, listed, count);
+    cli_table_legend(&table);
+    print_words(contest);
     json_decref(rows);
-    free(listed);
-    return is_fine;
 }
 
 /* --- the answer */
@@ -312,27 +306,23 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
 
 /* Of the settings within the limits, the recommended one, the best of each other kind and the scenario's own
  * are in the answer. */
-struct report_answer *cli_contest_answer(const struct tune_contest *contest)
+void cli_contest_answer(const struct tune_contest *contest, struct report_arena *arena,
+                        struct report_answer *out)
 {
     const struct report_terms terms = {.limits = &contest->scenario->limits,
                                        .prices = &contest->scenario->prices,
                                        .horizon = horizon_of(contest)};
     size_t count, told = 0, chosen = SIZE_MAX;
-    struct report_answer *answer = NULL;
-    const struct tune_entrant **listed = cli_contest_listed(contest, &count);
-    struct report_option *options = calloc(count + 1, sizeof *options);
-    for (size_t i = 0; options != NULL && i < count; i++) {
+    g_autofree const struct tune_entrant **listed = cli_contest_listed(contest, &count);
+    struct report_option *options = report_take(arena, count, sizeof *options);
+    for (size_t i = 0; i < count; i++) {
         const struct tune_entrant *entrant = listed[i];
         if (is_good(entrant) && entrant->margin == NULL && !entrant->is_own)
             continue;
         chosen = entrant == &contest->entrants[contest->recommended] ? told : chosen;
         options[told++] = option_of(contest, entrant);
     }
-    if (listed != NULL && options != NULL)
-        answer = report_options_answer(options, told, chosen, &terms);
-    free(options);
-    free(listed);
-    return answer;
+    report_answer_of(options, told, chosen, &terms, arena, out);
 }
 
 static void say_lead(const struct tune_contest *contest, GString *out)
@@ -574,7 +564,7 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
 static json_t *requirements_of(const struct tune_entrant *entrant)
 {
     json_t *list = json_array();
-    for (unsigned i = 0; list != NULL && i < LAB_REQUIREMENT_COUNT; i++) {
+    for (unsigned i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
         if ((entrant->requirements >> i & 1) != 0)
             list = cli_json_append(list, json_string(lab_requirement_name((enum lab_requirement)i)));
     }
@@ -611,7 +601,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
 static json_t *candidates_of(const struct tune_contest *contest)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < contest->count; i++)
+    for (size_t i = 0; i < contest->count; i++)
         list = cli_json_append(list, candidate_of(contest, &contest->entrants[i]));
     return list;
 }
@@ -620,7 +610,7 @@ static json_t *steps_of(const struct tune_margin *margin)
 {
     static const char *const words[] = {"not judged", "within", "exceeds"};
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < TUNE_MARGIN_STEPS; i++) {
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
         json_t *object =
             CLI_OBJECT({"times", cli_json_number(step->factor)}, {"within", json_string(words[step->within])},
@@ -639,7 +629,7 @@ static json_t *steps_of(const struct tune_margin *margin)
 static json_t *margins_of(const struct tune_contest *contest)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < contest->margin_count; i++) {
+    for (size_t i = 0; i < contest->margin_count; i++) {
         const struct tune_margin *margin = &contest->margins[i];
         if (!margin->is_tried)
             continue;
@@ -683,12 +673,12 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     const struct lab_scenario *scenario = contest->scenario;
     const double days_left = horizon_of(contest).days_left;
     g_autoptr(GString) notes = g_string_new("");
-    struct report_answer *answer = cli_contest_answer(contest);
-    if (answer == NULL)
-        return NULL;
+    struct report_arena arena = {NULL};
+    struct report_answer answer;
+    cli_contest_answer(contest, &arena, &answer);
     cli_contest_notes(contest, notes);
-    json_t *why = cli_json_why(answer);
-    report_answer_free(answer);
+    json_t *why = cli_json_why(&answer);
+    report_arena_free(&arena);
     return CLI_OBJECT({"scenario", json_string(scenario->name)}, {"seed", cli_json_whole(scenario->seed)},
                       {"asked", asked_of(contest)}, {"candidates", candidates_of(contest)},
                       {"recommended", candidate_of(contest, &contest->entrants[contest->recommended])},

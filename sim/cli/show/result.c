@@ -19,8 +19,8 @@
 #include "lab/metric.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
+#include "reports/answer.h"
 #include "reports/page.h"
-#include "reports/reports.h"
 
 #define LABEL_COLUMNS 13
 #define COLUMNS_MOST  24
@@ -94,18 +94,20 @@ static json_t *expects_of(const struct lab_result *result)
 
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
-    struct report_answer *answer = report_run_answer(result);
+    struct report_arena arena = {NULL};
+    struct report_answer answer;
+    report_answer_run(result, &arena, &answer);
     const double days = result->strategy_count == 0 ? (double)NAN : report_horizon_of(result).days_left;
     json_t *object = CLI_OBJECT(
         {"run", run == 0 ? json_null() : json_integer(run)}, {"scenario", json_string(result->scenario_name)},
         {"seed", cli_json_whole(result->seed)}, {"digest", cli_json_digest(result->digest)},
         {"rows", cli_json_whole(result->rows)},
         {"recommended",
-         cli_json_words(answer->chosen == SIZE_MAX ? NULL : result->strategies[answer->chosen].label)},
-        {"why", cli_json_why(answer)}, {"strategies", strategies_of(result, answer)},
+         cli_json_words(answer.chosen == SIZE_MAX ? NULL : result->strategies[answer.chosen].label)},
+        {"why", cli_json_why(&answer)}, {"strategies", strategies_of(result, &answer)},
         {"expect", expects_of(result)}, {"needs_buckets", json_boolean(!(days >= REPORT_ENOUGH_DAYS))},
         {"unbucketed_days_left", cli_json_number(days < 0 ? 0 : days)}, {"warnings", warnings});
-    report_answer_free(answer);
+    report_arena_free(&arena);
     return object;
 }
 
@@ -549,21 +551,23 @@ static void print_expects(const struct lab_result *result, bool has_colour)
 
 void cli_print_result(const struct lab_result *result)
 {
-    struct report_answer *answer = report_run_answer(result);
-    json_t *rows = strategies_of(result, answer);
-    cli_print_answer(answer);
+    struct report_arena arena = {NULL};
+    struct report_answer answer;
+    report_answer_run(result, &arena, &answer);
+    json_t *rows = strategies_of(result, &answer);
+    cli_print_answer(&answer);
     putchar('\n');
     print_heading(result);
     if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         print_table(rows, identifiers, COUNT(identifiers), true);
     } else {
-        print_sizes(result, answer, rows);
+        print_sizes(result, &answer, rows);
         print_observed(result);
         print_disk(result);
         print_agents(result, rows);
     }
     print_expects(result, cli_has_colour());
-    report_answer_free(answer);
+    report_arena_free(&arena);
     json_decref(rows);
 }
 

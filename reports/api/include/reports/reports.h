@@ -28,16 +28,6 @@ struct report_files {
 bool report_write(const struct lab_result *result, const struct report_front *front,
                   enum report_format format, const char *folder, struct report_files *out,
                   struct sim_error *error);
-/* The answer of a run, and that of options of `tune` (reports/option.h). The caller must free it with
- * report_answer_free(). */
-struct report_answer *report_run_answer(const struct lab_result *result);
-struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
-                                            const struct report_terms *terms);
-/* answer may be NULL. */
-void report_answer_free(struct report_answer *answer);
-/* "You need no buckets yet: ... Run tune again when ..."; "" when buckets are needed within a year. The
- * caller must free it. */
-char *report_no_buckets_told(const struct report_horizon *horizon);
 /* Lists, for each chart of the result that has nothing to show, and so was not written, a line with the
  * reason: "bucket-changes: no agent was seen while a key's bucket changed". The caller must free *out with
  * report_files_free(). */

@@ -20,7 +20,7 @@
 #include "cli/base.h"
 #include "kernel/text.h"
 #include "lab/run.h"
-#include "reports/reports.h"
+#include "reports/format.h"
 #include "store/store.h"
 #include "tune/expected.h"
 
@@ -299,9 +299,12 @@ static bool take_first(void *context, size_t index, struct lab_result *result, i
     if (result->strategy_count == 0)
         return true;
     const struct report_horizon horizon = report_horizon_of(result);
-    g_autofree char *text = report_no_buckets_told(&horizon);
+    struct report_arena arena = {NULL};
+    const char *text = report_no_buckets(&horizon, &arena);
     if (text[0] != '\0')
-        cli_check_note(item, "%s", text);
+        cli_check_note(item, "%s Run tune again when the largest partition has %s.", text,
+                       report_half_limit(&horizon, &arena));
+    report_arena_free(&arena);
     return true;
 }
 

@@ -377,11 +377,10 @@ static bool write_text(const char *path, const struct job *job, bool is_scenario
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL)
-        return sim_fail_memory(error);
+    FILE *memory = cli_memory_open(&text, &size);
     (is_scenario ? explore_scenario : explore_history)(&job->config, worst(job), memory);
-    bool is_written = fclose(memory) == 0 ? cli_file_write(path, text, size, error) : sim_fail_memory(error);
+    cli_memory_close(memory);
+    bool is_written = cli_file_write(path, text, size, error);
     free(text);
     return is_written;
 }
@@ -412,21 +411,18 @@ static enum report_message_kind message_kind(const struct explore_step *step)
                                                                           : REPORT_MESSAGE_NONE;
 }
 
-static bool tell_diagram(const struct job *job, size_t hub, struct diagram *out, struct sim_error *error)
+static void tell_diagram(const struct job *job, size_t hub, struct diagram *out)
 {
     const struct explore_break *broken = worst(job);
     size_t size = 0;
-    FILE *memory = open_memstream(&out->texts, &size);
-    out->messages = calloc(2 * (size_t)broken->steps + 1, sizeof *out->messages);
-    if (memory == NULL || out->messages == NULL)
-        return sim_fail_memory(error);
+    FILE *memory = cli_memory_open(&out->texts, &size);
+    out->messages = g_new0(struct report_message, 2 * (size_t)broken->steps + 1);
     for (uint32_t i = 0; i < broken->steps; i++) {
         fprintf(memory, "%u s%c", broken->path[i].tick, '\0');
         explore_print_step(&job->config, broken, i, memory);
         fputc('\0', memory);
     }
-    if (fclose(memory) != 0)
-        return sim_fail_memory(error);
+    cli_memory_close(memory);
     const char *text = out->texts;
     for (uint32_t i = 0; i < broken->steps; i++, text += strlen(text) + 1) {
         const struct explore_step *step = &broken->path[i];
@@ -445,7 +441,6 @@ static bool tell_diagram(const struct job *job, size_t hub, struct diagram *out,
             .is_alarm = step->kind == EXPLORE_GIVE_UP || step->kind == EXPLORE_REFUSE ||
                         step->kind == EXPLORE_DIES || !explore_is_of_agent(step)};
     }
-    return true;
 }
 
 static void print_dot(const struct report_sequence *sequence)
@@ -482,7 +477,7 @@ static bool show(const struct job *job, struct sim_error *error)
                         "--show: no guarantee is broken, so there is no counter-example");
     for (size_t i = 0; i < config->agents + 1; i++)
         parties[i] = i == hub ? "the store" : agents[i - (i > hub)];
-    bool is_shown = tell_diagram(job, hub, &diagram, error);
+    tell_diagram(job, hub, &diagram);
     snprintf(diagram.title, sizeof diagram.title, "%s breaks %s", job->protocol,
              lab_oracle_name(broken->oracle));
     size_t used = (size_t)snprintf(diagram.subtitle, sizeof diagram.subtitle,
@@ -506,9 +501,9 @@ static bool show(const struct job *job, struct sim_error *error)
     while (format < REPORT_FORMAT_COUNT &&
            strcmp(job->show, report_format_extension((enum report_format)format)) != 0)
         format++;
-    if (is_shown && format < REPORT_FORMAT_COUNT)
-        is_shown = report_sequence_print(&sequence, (enum report_format)format, error);
-    else if (is_shown)
+    const bool is_shown =
+        format == REPORT_FORMAT_COUNT || report_sequence_print(&sequence, (enum report_format)format, error);
+    if (format == REPORT_FORMAT_COUNT)
         print_dot(&sequence);
     free(diagram.texts);
     free(diagram.messages);

@@ -300,7 +300,7 @@ static bool odds(const struct cli_args *args, struct sim_error *error)
                                 .each = 1,
                                 .noun = is_weighted ? "bytes" : "rows",
                                 .answer = json_object()};
-    bool is_fine = make_answer(&question, error) && (question.answer != NULL || sim_fail_memory(error));
+    bool is_fine = make_answer(&question, error);
     if (is_fine && cli_has(args, "json"))
         cli_json_print(json_incref(question.answer));
     else if (is_fine)

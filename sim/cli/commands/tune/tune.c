@@ -196,7 +196,7 @@ static json_t *answer_as_json(const struct answer *answer)
     g_autoptr(GString) why = g_string_new("");
     say_why(answer, why);
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < found->candidate_count; i++)
+    for (size_t i = 0; i < found->candidate_count; i++)
         list = cli_json_append(list, candidate_as_json(answer, &found->candidates[i]));
     return CLI_OBJECT(
         {"candidates", list}, {"left_out", found->is_counted ? cli_json_whole(found->left_out) : json_null()},

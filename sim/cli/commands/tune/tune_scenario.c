@@ -21,7 +21,6 @@
 #include "lab/context.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
-#include "reports/reports.h"
 #include "store/store.h"
 #include "tune/contest.h"
 #include "tune/expected.h"
@@ -387,39 +386,34 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
 
 /* Chooses the settings that are stored and drawn: the recommended one, the best of each other kind and the
  * scenario's own, in the order of the table. Moves their results, and returns the override that makes them a
- * scenario's strategies; NULL when out of memory. */
+ * scenario's strategies, which the caller must free. */
 static char *choose_finalists(struct job *job)
 {
-    size_t listed_count, count = 0, used = 0;
-    const struct tune_entrant **listed = cli_contest_listed(&job->contest, &listed_count);
-    char *strategies = malloc(32 + LAB_STRATEGIES_MAX * (TUNE_STRATEGY_TEXT_SIZE + 4));
-    for (size_t i = 0; listed != NULL && strategies != NULL && i < listed_count; i++) {
+    size_t listed_count, count = 0;
+    g_autofree const struct tune_entrant **listed = cli_contest_listed(&job->contest, &listed_count);
+    GString *strategies = g_string_new("strategies=[");
+    for (size_t i = 0; i < listed_count; i++) {
         struct tune_entrant *entrant = &job->contest.entrants[listed[i] - job->contest.entrants];
         char text[TUNE_STRATEGY_TEXT_SIZE];
         if (count == LAB_STRATEGIES_MAX || entrant->seeds == 0 ||
             (entrant->margin == NULL && !entrant->is_own))
             continue;
         tune_strategy_text(&entrant->strategy, text);
-        used += (size_t)sprintf(strategies + used, "%s{%s}", count == 0 ? "strategies=[" : ", ", text);
+        g_string_append_printf(strategies, "%s{%s}", count == 0 ? "" : ", ", text);
         job->known[count++] = entrant->result;
         entrant->result = NULL;
     }
-    if (listed != NULL && strategies != NULL)
-        strcpy(strategies + used, "]");
-    free(listed);
-    return strategies;
+    return g_string_free(g_string_append_c(strategies, ']'), FALSE);
 }
 
 /* The scenario with its strategies replaced by an override, so that the stored run can be replayed. */
 static bool make_finalists(struct job *job, struct sim_error *error)
 {
-    char *strategies = choose_finalists(job);
+    g_autofree char *strategies = choose_finalists(job);
     const struct lab_override more[] = {{strategies}, {"expect=null"}, {"engine=exact"}};
     const struct lab_scenario *scenario = job->scenario;
-    bool is_fine = strategies != NULL
-                       ? lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
-                                            scenario->seed, &job->finalists, error)
-                       : sim_fail_memory(error);
+    bool is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
+                                      scenario->seed, &job->finalists, error);
     /* The expectation or strategy because of which the race drew its rows may be missing here; rows are still
      * drawn. */
     if (is_fine && job->finalists->engine == LAB_ENGINE_THINNED && scenario->engine != LAB_ENGINE_THINNED) {
@@ -427,7 +421,6 @@ static bool make_finalists(struct job *job, struct sim_error *error)
         is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 3,
                                      scenario->seed, &job->finalists, error);
     }
-    free(strategies);
     return is_fine;
 }
 
@@ -449,16 +442,14 @@ static bool store(struct job *job, struct sim_error *error)
 {
     struct store *opened;
     job->answer = cli_contest_json(&job->contest);
-    char *answer = job->answer != NULL ? cli_json_text(job->answer) : NULL;
+    g_autofree char *answer = cli_json_text(job->answer);
     job->info = cli_info_of(job->finalists, job->path, job->elapsed_ms);
-    bool is_fine =
-        answer != NULL ? store_open(job->database, STORE_WRITE, &opened, error) : sim_fail_memory(error);
+    bool is_fine = store_open(job->database, STORE_WRITE, &opened, error);
     if (is_fine) {
         is_fine = store_tune_save(opened, &job->memory.work, &job->info, job->result, answer, error);
         store_close(opened);
     }
     job->run = job->info.run;
-    free(answer);
     return is_fine;
 }
 
@@ -512,14 +503,13 @@ static bool print_text(const struct job *job, struct sim_error *error)
     const struct tune_entrant *best = &contest->entrants[contest->recommended];
     g_autoptr(GString) notes = g_string_new("");
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
-    struct report_answer *answer = cli_contest_answer(contest);
-    if (answer == NULL)
-        return sim_fail_memory(error);
-    cli_print_answer(answer);
+    struct report_arena arena = {NULL};
+    struct report_answer answer;
+    cli_contest_answer(contest, &arena, &answer);
+    cli_print_answer(&answer);
     putchar('\n');
-    report_answer_free(answer);
-    if (!cli_contest_table(contest, error))
-        return false;
+    report_arena_free(&arena);
+    cli_contest_table(contest);
     cli_contest_notes(contest, notes);
     if (notes->len > 0) {
         cli_print_wrapped(notes->str, CLI_ANY_NUMBER / 2);

@@ -3,12 +3,11 @@
  * command of the user, periodically; each look is stored as a run of one observed strategy, and goes out as a
  * line of text or of JSON, and as a file for Prometheus (text exposition format 0.0.4). */
 /* The command runs in its own process group, so that all of its processes can be ended. */
-#define _GNU_SOURCE
+#define _XOPEN_SOURCE 700
 #include <errno.h>
-#include <fcntl.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,27 +44,11 @@ struct watch_look {
     struct lab_drift drift;
 };
 
-/* Returns the process id, or -1 with errno. Signals that are blocked in this process are not blocked in the
- * command. */
-static pid_t start(const char *command, const struct cli_signals *signals, const int pipe[2])
+/* In the command's process: signals that are blocked in this program are not blocked there. */
+static void set_up(gpointer before)
 {
-    char shell[] = "sh", option[] = "-c";
-    g_autofree char *copy = g_strdup(command);
-    char *words[] = {shell, option, copy, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    pid_t process = -1;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&how, &signals->before);
-    int code = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    code = code != 0 ? code : posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
-    code = code != 0 ? code : posix_spawn(&process, "/bin/sh", &files, &how, words, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
-    errno = code;
-    return code == 0 ? process : -1;
+    setpgid(0, 0);
+    sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static bool fail_store(struct sim_error *error)
@@ -104,20 +87,18 @@ static bool copy(const struct watch *watch, int from, FILE *out, struct sim_erro
  * look is due is killed. A signal kills it too, and is caught. */
 static bool run_command(const struct watch *watch, FILE *out, struct sim_error *error)
 {
-    int pipe[2], status = 0;
-    if (pipe2(pipe, O_CLOEXEC) != 0)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot create a pipe (%s); end other programs first",
-                        strerror(errno));
-    pid_t process = start(watch->command, watch->args->signals, pipe);
-    int code = errno;
-    close(pipe[1]);
-    bool is_fine = process != -1 ||
-                   sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                            "/bin/sh could not be started (%s); end other programs first", strerror(code));
-    is_fine = is_fine && copy(watch, pipe[0], out, error);
-    close(pipe[0]);
-    if (process == -1)
-        return false;
+    char shell[] = "/bin/sh", option[] = "-c";
+    g_autofree char *command = g_strdup(watch->command);
+    char *words[] = {shell, option, command, NULL};
+    g_autoptr(GError) fault = NULL;
+    int from, status = 0;
+    GPid process;
+    if (!g_spawn_async_with_pipes(NULL, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD, set_up,
+                                  &watch->args->signals->before, &process, NULL, &from, NULL, &fault))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "/bin/sh could not be started (%s); end other programs first", fault->message);
+    const bool is_fine = copy(watch, from, out, error);
+    close(from);
     if (!is_fine)
         kill(-process, SIGKILL);
     while (waitpid(process, &status, 0) == -1 && errno == EINTR)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/base.h"
+#include "reports/arena.h"
 #include "reports/front.h"
 #include "reports/option.h"
 #include "tune/contest.h"
@@ -13,14 +14,14 @@
 /* Formats a number with this many digits, rounded up. */
 void cli_round_up(double value, int digits, char *buffer);
 
-/* Prints the relevant settings, one per line; when out of memory nothing is printed. */
-bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
-/* The entrants that the table lists, in its order; the caller must free them. NULL when out of memory. */
+/* Prints the relevant settings, one per line. */
+void cli_contest_table(const struct tune_contest *contest);
+/* The entrants that the table lists, in its order; the caller must free them. */
 const struct tune_entrant **cli_contest_listed(const struct tune_contest *contest, size_t *count);
 
-/* The answer, made from the listed settings; the caller must free it with report_answer_free(). NULL when out
- * of memory. There must be a recommendation. */
-struct report_answer *cli_contest_answer(const struct tune_contest *contest);
+/* The answer, made from the listed settings. There must be a recommendation. */
+void cli_contest_answer(const struct tune_contest *contest, struct report_arena *arena,
+                        struct report_answer *out);
 /* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings
  * left out. "" when there are none. */
 void cli_contest_notes(const struct tune_contest *contest, GString *out);
@@ -28,7 +29,6 @@ void cli_contest_notes(const struct tune_contest *contest, GString *out);
  * what it fails by, and the remedy. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
 
-/* NULL when out of memory. */
 json_t *cli_contest_json(const struct tune_contest *contest);
 
 /* --- the chart: the settings within the limits, by cost and partition size. It uses only the answer's JSON.
