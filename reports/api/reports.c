@@ -55,8 +55,7 @@ bool report_write(const struct lab_result *result, const struct report_front *fr
     struct report_typesetter *typesetter = report_typesetter_create(error);
     bool ok = typesetter != NULL;
     for (int kind = 0; ok && kind < CHARTS; kind++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         ok = make_one(result, front, kind, format, folder, typesetter, &arena, out, contents, error);
         report_arena_free(&arena);
     }
@@ -72,8 +71,7 @@ bool report_write(const struct lab_result *result, const struct report_front *fr
 
 void report_left_out(const struct lab_result *result, struct report_files *out)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     *out = (struct report_files){.paths = g_new0(char *, REPORT_KIND_COUNT)};
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
         const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
@@ -92,12 +90,11 @@ bool report_sequence_print(const struct report_sequence *sequence, enum report_f
                                        .foot = "",
                                        .sequence = sequence};
     struct report_typesetter *typesetter = report_typesetter_create(error);
-    struct report_arena arena;
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     struct report_bytes content = {0};
     if (typesetter == NULL)
         return false;
-    report_arena_init(&arena);
     report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene);
     const bool ok = report_render(&scene, typesetter, format, chart.title, 0, &content, error) &&
                     fwrite(content.data, 1, content.size, stdout) == content.size && fflush(stdout) == 0;

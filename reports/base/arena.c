@@ -16,11 +16,6 @@ struct report_block {
     max_align_t data[];
 };
 
-void report_arena_init(struct report_arena *arena)
-{
-    arena->blocks = NULL;
-}
-
 void report_arena_free(struct report_arena *arena)
 {
     struct report_block *block = arena->blocks;
@@ -29,7 +24,7 @@ void report_arena_free(struct report_arena *arena)
         g_free(block);
         block = next;
     }
-    report_arena_init(arena);
+    arena->blocks = NULL;
 }
 
 void *report_take(struct report_arena *arena, size_t count, size_t size)

@@ -5,11 +5,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "reports/output.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,26 +50,24 @@ static int follow(const char *path, char **out)
 }
 
 /* Removes the partial files of processes that no longer live. */
-static void sweep(int folder)
+static void sweep(const char *folder)
 {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy == -1 ? NULL : fdopendir(copy);
-    if (listing == NULL && copy != -1)
-        close(copy);
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+    GDir *listing = g_dir_open(folder, 0, NULL);
+    for (const char *name; listing != NULL && (name = g_dir_read_name(listing)) != NULL;) {
         struct stat status;
-        int file = g_regex_match_simple("^\\..*\\.[0-9]+\\.[0-9]+\\" ENDING "$", entry->d_name, 0, 0)
-                       ? openat(folder, entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                       : -1;
+        if (!g_regex_match_simple("^\\..*\\.[0-9]+\\.[0-9]+\\" ENDING "$", name, 0, 0))
+            continue;
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (file == -1)
             continue;
         if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
             flock(file, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(folder, entry->d_name, 0);
+            unlink(path);
         close(file);
     }
     if (listing != NULL)
-        closedir(listing);
+        g_dir_close(listing);
 }
 
 /* Locks a new partial file. Returns false when another process has just taken it for that of a killed one. */
@@ -82,7 +78,7 @@ static bool claim(int file)
     return is_locked && fstat(file, &status) == 0 && status.st_nlink > 0;
 }
 
-static int create(struct report_partial *out)
+static int create(struct report_partial *out, const char *folder)
 {
     const char *name = name_of(out->target);
     size_t kept = strlen(name);
@@ -90,9 +86,8 @@ static int create(struct report_partial *out)
         kept--;
     for (unsigned i = 0; i < PARTIAL_TRIES; i++) {
         g_free(out->part);
-        out->part = g_strdup_printf(".%.*s.%ld.%u" ENDING, (int)kept, name, (long)getpid(), i);
-        out->file =
-            openat(out->folder, out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        out->part = g_strdup_printf("%s/.%.*s.%ld.%u" ENDING, folder, (int)kept, name, (long)getpid(), i);
+        out->file = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (out->file != -1 && claim(out->file))
             return 0;
         if (out->file == -1 && errno != EEXIST)
@@ -102,13 +97,6 @@ static int create(struct report_partial *out)
         out->file = -1;
     }
     return EEXIST;
-}
-
-/* The folder of the target: open for *at() calls. */
-static int open_folder(const char *target)
-{
-    g_autofree char *path = g_path_get_dirname(target);
-    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static bool is_stopped(void)
@@ -139,7 +127,7 @@ int report_partial_open(struct report_partial *out, const char *path, bool is_ne
 {
     struct stat status;
     bool is_there = (is_new ? lstat(path, &status) : stat(path, &status)) == 0;
-    *out = (struct report_partial){.file = -1, .folder = -1, .is_new = is_new};
+    *out = (struct report_partial){.file = -1, .is_new = is_new};
     if (is_there && is_new)
         return EEXIST;
     if (is_there && !S_ISREG(status.st_mode))
@@ -147,11 +135,10 @@ int report_partial_open(struct report_partial *out, const char *path, bool is_ne
     int reason = follow(path, &out->target);
     if (reason == 0 && *name_of(out->target) == '\0')
         reason = EISDIR;
-    if (reason == 0 && (out->folder = open_folder(out->target)) == -1)
-        reason = errno;
     if (reason == 0) {
-        sweep(out->folder);
-        reason = create(out);
+        g_autofree char *folder = g_path_get_dirname(out->target);
+        sweep(folder);
+        reason = create(out, folder);
     }
     if (reason != 0)
         report_partial_end(out, false);
@@ -191,33 +178,18 @@ FILE *report_partial_stream(struct report_partial *out)
 int report_partial_sync(struct report_partial *out)
 {
     /* Some file systems do not support fsync() and report EINVAL, which is not treated as an error. */
-    return out->folder == -1 || fsync(out->file) == 0 || errno == EINVAL ? 0 : errno;
-}
-
-/* Whether the folder still has the path by which it was opened. */
-static bool is_in_place(const struct report_partial *out)
-{
-    struct stat one, other;
-    int folder = open_folder(out->target);
-    bool is_same = folder != -1 && fstat(folder, &one) == 0 && fstat(out->folder, &other) == 0 &&
-                   one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-    if (folder != -1)
-        close(folder);
-    return is_same;
+    return out->target == NULL || fsync(out->file) == 0 || errno == EINVAL ? 0 : errno;
 }
 
 /* A hard link fails if the name exists, whereas a rename would replace the file. */
 static int give_name(const struct report_partial *out)
 {
-    const char *name = name_of(out->target);
-    if (!is_in_place(out))
-        return ESTALE;
-    if (out->is_new && linkat(out->folder, out->part, out->folder, name, 0) == 0)
-        return unlinkat(out->folder, out->part, 0) == 0 ? 0 : errno;
+    if (out->is_new && linkat(AT_FDCWD, out->part, AT_FDCWD, out->target, 0) == 0)
+        return unlink(out->part) == 0 ? 0 : errno;
     /* The file system may have no hard links. */
-    if (out->is_new && (errno == EEXIST || faccessat(out->folder, name, F_OK, 0) == 0))
+    if (out->is_new && (errno == EEXIST || access(out->target, F_OK) == 0))
         return EEXIST;
-    return renameat(out->folder, out->part, out->folder, name) == 0 ? 0 : errno;
+    return rename(out->part, out->target) == 0 ? 0 : errno == ENOENT ? ESTALE : errno;
 }
 
 int report_partial_end(struct report_partial *out, bool is_complete)
@@ -225,17 +197,15 @@ int report_partial_end(struct report_partial *out, bool is_complete)
     int reason = 0;
     if (out->target == NULL && out->file == 0)
         return 0; /* zeroed */
-    if (out->folder != -1 && is_complete)
+    if (out->target != NULL && is_complete)
         reason = give_name(out);
-    if (out->folder != -1 && out->file != -1 && (!is_complete || reason != 0))
-        unlinkat(out->folder, out->part, 0);
+    if (out->part != NULL && out->file != -1 && (!is_complete || reason != 0))
+        unlink(out->part);
     if (out->file != -1 && close(out->file) != 0 && reason == 0)
         reason = errno;
-    if (out->folder != -1)
-        close(out->folder);
     g_free(out->target);
     g_free(out->part);
-    *out = (struct report_partial){.file = -1, .folder = -1};
+    *out = (struct report_partial){.file = -1};
     return reason;
 }
 

@@ -688,8 +688,7 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
     struct report_typesetter *typesetter = report_typesetter_create(error);
     if (typesetter == NULL)
         return false;
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     xmlMemSetup(g_free, g_malloc, g_realloc, g_strdup); /* so that no call fails for lack of memory */
     xmlBufferPtr buffer = xmlBufferCreate();
     struct report_sheet sheet = {

@@ -15,7 +15,7 @@ struct told {
 
 static void tell(const struct lab_result *result, struct told *told)
 {
-    report_arena_init(&told->arena);
+    told->arena = (struct report_arena){NULL};
     report_answer_run(result, &told->arena, &told->answer);
 }
 
@@ -407,8 +407,7 @@ static void test_judgment_says_how_it_is_known(void **state)
         {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0},
          "no partition in an sstable is above 1,000 rows or 2\u202FMB"},
     };
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(report_judged(&cases[i].judgment, &limits, &arena), cases[i].text);
     report_arena_free(&arena);
@@ -455,7 +454,7 @@ static void test_rates_that_were_tried_are_the_margin(void **state)
     const struct report_terms terms = {
         .limits = &result->limits, .prices = &result->prices, .horizon.days_left = (double)NAN};
     struct told told;
-    report_arena_init(&told.arena);
+    told.arena = (struct report_arena){NULL};
     report_answer_of(options, 2, 0, &terms, &told.arena, &told.answer);
     assert_string_equal(
         line(&told, "margin"),

@@ -333,8 +333,7 @@ static void test_axis_of_any_length_has_few_even_numbers(void **state)
 {
     (void)state;
     for (double span = 20; span < 1e19; span *= 1.37) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_axis axis = {0};
         report_scale_span(&arena, -0.3e-9 * span, 0.7e-9 * span, "since", &axis);
         assert_true(fabs(axis.high * axis.unit - 0.7e-9 * span) < 1e-18 * span);

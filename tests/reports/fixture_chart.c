@@ -244,7 +244,7 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
 struct report_chart *fixture_chart(const struct lab_result *result, enum report_kind kind,
                                    struct report_arena *arena)
 {
-    report_arena_init(arena);
+    *arena = (struct report_arena){NULL};
     return report_chart_make(result, kind, arena);
 }
 

@@ -58,8 +58,7 @@ char *fixture_svg_chart(const struct report_chart *chart, const struct report_sc
 
 char *fixture_svg_patterns(void)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
     struct report_sheet sheet = {.writer = writer, .arena = &arena};

@@ -13,7 +13,7 @@ static void fill_axis(const struct report_curves_axis *axis, double least, doubl
     extremes.is_tight = true;
     report_extremes_meet(&extremes, least);
     report_extremes_meet(&extremes, most);
-    report_arena_init(arena);
+    *arena = (struct report_arena){NULL};
     report_scale_fill(axis, &extremes, arena, &chart->x);
 }
 
@@ -103,8 +103,7 @@ static void test_front_is_described_point_by_point(void **state)
     fixture_front_add(&front, "bad", 100, 3000, false);
     front.points[2].high = 3500;
     front.front.has_recommended = true;
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     char *text = fixture_text(report_front_make(&front.front, &arena), report_chart_dump);
     assert_string_equal(
         text,
@@ -172,8 +171,7 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
     const struct report_chart diagram = {
         .form = REPORT_FORM_SEQUENCE, .title = "", .subtitle = "", .foot = "", .sequence = &sequence};
     for (size_t i = 0; i <= FIXTURE_FRONT_COUNT; i++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_scene scene;
         const struct report_chart *chart = i < FIXTURE_FRONT_COUNT ? chart_of_case(i, &arena) : &diagram;
         report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
@@ -201,8 +199,7 @@ static bool is_to_be_named(const struct report_chart *chart, size_t index)
 static void test_only_the_best_of_each_kind_is_named_among_many(void **state)
 {
     enum { CROWD = 60, BEST = CROWD - 1 }; /* there is room above it */
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     fixture_front_begin(&front);
     for (int i = 0; i < CROWD; i++) {
@@ -223,8 +220,7 @@ static void test_only_the_best_of_each_kind_is_named_among_many(void **state)
 static void test_names_of_a_front_are_shown_or_counted(void **state)
 {
     for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_scene scene;
         const struct report_chart *chart = chart_of_case(i, &arena);
         report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
@@ -263,8 +259,7 @@ static void test_front_line_joins_undominated_points(void **state)
     fixture_front_add(&front, "", 10, 0.2, true);
     fixture_front_add(&front, "", 20, 0.3, true); /* better in another figure */
     fixture_front_add(&front, "", 1000, 0.05, false);
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     report_layout(report_front_make(&front.front, &arena), REPORT_PAGE_WIDTH, *state, &arena, &scene);
     double x = -1, y = -1;
@@ -295,8 +290,7 @@ static void test_front_line_from_the_zero_strip_is_dashed(void **state)
     fixture_front_add(&front, "", 0, 0.4, true);
     fixture_front_add(&front, "", 10, 0.2, true);
     fixture_front_add(&front, "", 100, 0, true);
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     report_layout(report_front_make(&front.front, &arena), REPORT_PAGE_WIDTH, *state, &arena, &scene);
     static const enum report_shape wanted[] = {REPORT_SHAPE_DASHED, REPORT_SHAPE_LINE, REPORT_SHAPE_LINE,

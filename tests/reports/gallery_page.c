@@ -23,8 +23,7 @@ int main(int argc, char **argv)
     struct report_typesetter *typesetter = report_typesetter_create(NULL);
     assert_non_null(typesetter);
     for (size_t i = 0; i < fixture_pages_count(); i++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_scene scene;
         const struct report_chart *chart = fixture_pages_chart(i, &arena);
         if (chart->absent == NULL) {

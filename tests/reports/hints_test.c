@@ -42,8 +42,7 @@ static void test_number_in_full_keeps_every_digit(void **state)
                  {0.000001, "0.000001"},
                  {1.5e-7, "1.5·10⁻⁷"},
                  {1e18, "1,000,000,000,000,000,000"}};
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_string_equal(report_full(&arena, cases[i].value), cases[i].text);
     }
@@ -116,8 +115,7 @@ static void test_span_shows_agent_times_and_belief(void **state)
 static void test_spot_shows_both_figures(void **state)
 {
     (void)state;
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     const struct report_front_point spots[] = {{"9 bits", 1.953125, 15789, 15789, 15789, true, false},
                                                {"hash", 7, 500, 250, 750, false, false}};
     const struct report_front front = {.scenario = "s", .points = spots, .count = 2, .has_recommended = true};
@@ -134,8 +132,7 @@ static void test_spot_shows_both_figures(void **state)
 static void test_every_hint_reaches_the_scene(void **state)
 {
     for (size_t i = 0; i < fixture_pages_count(); i++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_scene scene;
         struct report_chart *chart = fixture_pages_chart(i, &arena);
         if (chart->absent != NULL) {

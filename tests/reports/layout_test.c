@@ -13,8 +13,7 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
     for (size_t i = 0; i < FIXTURE_COUNT; i++) {
         struct lab_result *result = fixture_case(i);
         for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
-            struct report_arena arena;
-            report_arena_init(&arena);
+            struct report_arena arena = {NULL};
             struct report_scene scene;
             const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
             if (chart->absent == NULL) {

@@ -11,8 +11,7 @@
 static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
 {
     (void)state;
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     assert_string_equal(report_number(&arena, 0), "0");
     assert_string_equal(report_number(&arena, 1), "1");
     assert_string_equal(report_number(&arena, 2.345), "2.35");
@@ -321,8 +320,7 @@ static void test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation(voi
 static void test_user_text_becomes_one_line_of_utf8(void **state)
 {
     (void)state;
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     assert_string_equal(report_clean(&arena, "порог <b>&"), "порог <b>&");
     assert_string_equal(report_clean(&arena, "a\nb\tc\x7f"), "a b c ");
     assert_string_equal(report_clean(&arena, "a\xff\xfe\xc3"), "a\uFFFD\uFFFD\uFFFD");

@@ -237,8 +237,7 @@ static void check_names(const struct report_chart *chart, xmlNode *root)
 static void test_chart_of_each_case_is_complete(void **state)
 {
     for (size_t i = 0; i < fixture_pages_count(); i += test_share()) {
-        struct report_arena arena;
-        report_arena_init(&arena);
+        struct report_arena arena = {NULL};
         struct report_scene scene;
         struct report_chart *chart = fixture_pages_chart(i, &arena);
         if (chart->absent == NULL) {
@@ -261,8 +260,7 @@ static void test_chart_of_each_case_is_complete(void **state)
 /* A page's section already has the title, so the chart begins with its legend. */
 static void test_chart_without_a_title_begins_at_the_top(void **state)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene with, without;
     struct report_chart *chart = fixture_pages_chart(0, &arena), bare = *chart;
     bare.title = bare.subtitle = bare.foot = "";
@@ -282,8 +280,7 @@ static void test_markup_stays_text(void **state)
     static const char label[] = "<script>alert('&amp;')</script>\"]]>";
     const struct report_front_point point = {label, 1, 2, 2, 2, true, true};
     const struct report_front front = {.scenario = label, .points = &point, .count = 1};
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     const struct report_chart *chart = report_front_make(&front, &arena);
     report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
@@ -300,8 +297,7 @@ static void test_markup_stays_text(void **state)
 
 static void test_text_beyond_its_room_is_reported_as_truncated(void **state)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     size_t count;
     const struct report_type whole = {"one two three four", REPORT_FONT_LABEL, 0, 1};
     const struct report_set_line *lines = report_typeset_lines(*state, &whole, &arena, &count);
@@ -465,8 +461,7 @@ static double worst_square(cairo_surface_t *one, cairo_surface_t *two)
 
 static double compare(size_t index, struct report_typesetter *typesetter)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     struct report_scene scene;
     const struct report_chart *chart = fixture_pages_chart(index, &arena);
     if (chart->absent != NULL) {

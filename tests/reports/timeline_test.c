@@ -129,8 +129,7 @@ static void test_time_span_omits_repeated_parts(void **state)
         {SIM_SECOND, SIM_SECOND + SIM_MS, "2026-01-01 00:00:01 to 00:00:01.001 UTC"},
         {0, 0, "2026-01-01 00:00 to 00:00 UTC"},
     };
-    struct report_arena arena;
-    report_arena_init(&arena);
+    struct report_arena arena = {NULL};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(report_interval(&arena, START + cases[i].start_ns, START + cases[i].end_ns),
                             cases[i].text);
@@ -145,12 +144,11 @@ static void test_time_axis_of_any_length_has_few_numbers_in_order(void **state)
         for (int which = 0; which < 2; which++) {
             const int64_t span_ns = (int64_t)span;
             const int64_t start_ns = which == 0 ? START - 12345 * SIM_SECOND : INT64_MIN / 2 + 1;
-            struct report_arena arena;
+            struct report_arena arena = {NULL};
             struct report_axis axis = {0};
             if (which == 0 && span_ns > INT64_MAX - start_ns) {
                 continue;
             }
-            report_arena_init(&arena);
             report_scale_dates(&arena, start_ns, start_ns + span_ns, &axis);
             assert_true(axis.tick_count >= 1 && axis.tick_count <= 9);
             for (size_t i = 0; i < axis.tick_count; i++) {
@@ -168,10 +166,9 @@ static void test_time_axis_of_any_length_has_few_numbers_in_order(void **state)
 
 static void assert_ticks(int64_t start_ns, int64_t span_ns, const char *wanted)
 {
-    struct report_arena arena;
+    struct report_arena arena = {NULL};
     struct report_axis axis = {0};
     char text[400] = "";
-    report_arena_init(&arena);
     report_scale_dates(&arena, start_ns, start_ns + span_ns, &axis);
     for (size_t i = 0; i < axis.tick_count; i++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? " " : "",
@@ -202,9 +199,8 @@ static void test_time_axis_labels_are_at_their_times(void **state)
 static void test_time_axis_of_all_time_names_centuries(void **state)
 {
     (void)state;
-    struct report_arena arena;
+    struct report_arena arena = {NULL};
     struct report_axis axis = {0};
-    report_arena_init(&arena);
     report_scale_dates(&arena, INT64_MIN, INT64_MAX, &axis);
     assert_int_equal(axis.tick_count, 6);
     assert_string_equal(axis.ticks[0].text, "1700");
@@ -217,9 +213,8 @@ static void test_size_axis_covers_all_sizes_and_has_two_numbers(void **state)
     (void)state;
     for (uint64_t least = 1; least < UINT64_MAX / 3; least = least * 3 + 1) {
         for (uint64_t most = least; most < UINT64_C(500000000000000000); most = most * 4 + 1) {
-            struct report_arena arena;
+            struct report_arena arena = {NULL};
             struct report_axis axis = {0};
-            report_arena_init(&arena);
             const struct report_curves_axis data = {"bytes", REPORT_UNIT_BYTES, REPORT_LOG};
             struct report_extremes extremes = report_no_extremes;
             report_extremes_meet(&extremes, (double)least);

@@ -8,11 +8,11 @@
 
 struct report_block;
 
+/* Begins as {NULL}. */
 struct report_arena {
     struct report_block *blocks;
 };
 
-void report_arena_init(struct report_arena *arena);
 void report_arena_free(struct report_arena *arena);
 
 /* Allocates zeroed memory for count items of size bytes. A count of 0 is treated as 1. */

@@ -17,9 +17,8 @@
 
 struct report_partial {
     int file;     /* open for writing; -1: none */
-    int folder;   /* of the target; -1: the output is written directly */
-    char *target; /* its path, links followed */
-    char *part;   /* the name of the partial file in the folder */
+    char *target; /* its path, links followed; NULL: the output is written directly */
+    char *part;   /* the path of the partial file */
     bool is_new;
 };
 
