@@ -16,15 +16,15 @@
 enum disk_kind { DISK_FOLDER, DISK_OPEN, DISK_WRITE, DISK_FLUSH, DISK_RENAME, DISK_KIND_COUNT };
 
 int __real_g_mkdir_with_parents(const char *path, int mode);
-int __real_openat(int folder, const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
 ssize_t __real_write(int file, const void *data, size_t size);
 int __real_fsync(int file);
-int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __real_rename(const char *from, const char *to);
 int __wrap_g_mkdir_with_parents(const char *path, int mode);
-int __wrap_openat(int folder, const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
 ssize_t __wrap_write(int file, const void *data, size_t size);
 int __wrap_fsync(int file);
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_rename(const char *from, const char *to);
 
 static enum disk_kind disk_kind_failing = DISK_KIND_COUNT;
 static long disk_calls_left = -1; /* negative: none is to fail, or it has */
@@ -46,14 +46,14 @@ int __wrap_g_mkdir_with_parents(const char *path, int mode)
     return disk_is_full(DISK_FOLDER) ? -1 : __real_g_mkdir_with_parents(path, mode);
 }
 
-int __wrap_openat(int folder, const char *path, int flags, ...)
+int __wrap_open(const char *path, int flags, ...)
 {
     va_list arguments;
     va_start(arguments, flags);
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     bool fails = (flags & O_CREAT) != 0 && disk_is_full(DISK_OPEN);
-    return fails ? -1 : __real_openat(folder, path, flags, mode);
+    return fails ? -1 : __real_open(path, flags, mode);
 }
 
 ssize_t __wrap_write(int file, const void *data, size_t size)
@@ -66,9 +66,9 @@ int __wrap_fsync(int file)
     return disk_is_full(DISK_FLUSH) ? -1 : __real_fsync(file);
 }
 
-int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
+int __wrap_rename(const char *from, const char *to)
 {
-    return disk_is_full(DISK_RENAME) ? -1 : __real_renameat(from_folder, from, to_folder, to);
+    return disk_is_full(DISK_RENAME) ? -1 : __real_rename(from, to);
 }
 
 #endif

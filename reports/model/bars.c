@@ -78,16 +78,10 @@ static void bins_make(uint64_t least, uint64_t most, struct bins *out)
 /* The bin of a size; sizes outside of the bins belong to the first or the last bin. */
 static size_t bins_find(const struct bins *bins, uint64_t size)
 {
-    size_t low = 0;
-    size_t high = bins->count - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (size <= bins->edges[middle + 1])
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    size_t bin = 0;
+    while (bin + 1 < bins->count && size > bins->edges[bin + 1])
+        bin++;
+    return bin;
 }
 
 /* Where an edge is drawn; the edge 0 is drawn slightly below 1. */

@@ -277,8 +277,8 @@ class CheckTest(ProgramTest):
         self.assertRegex(found[1], r"\Asmall\.yaml: count\.partitions\.closed\.rows\.max: 1000, and 999 at all 6 "
                                    rf"seeds of the baseline; so at each of {runs} seeds \(largest: key key-\d+, "
                                    r"bucket \d+, 1,000 rows\)")
-        self.assertRegex(found[2], r"hash\.partitions\.all\.bytes\.p99: [\d.]+ KB is outside [\d.]+ to [\d.]+ KB "
-                                   r"\(baseline: mean [\d.]+ KB over 6 seeds\), and so at each of "
+        self.assertRegex(found[2], r"hash\.partitions\.all\.bytes\.p99: [\d.]+ is outside [\d.]+ to [\d.]+ "
+                                   r"\(baseline: mean [\d.]+ over 6 seeds\), and so at each of "
                                    rf"{runs} seeds \(largest: key key-\d+, bucket \d, \d+(\.\d+)?KB\)")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", "--json", code=1)
         self.assertEqual(len(json.loads(out)["scenarios"][0]["findings"]), 2)

@@ -351,25 +351,18 @@ bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_
 bool cli_fail_label(const char *where, const char *label, const char *const *labels, size_t count,
                     struct sim_error *error)
 {
-    char list[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", labels[i]);
-    /* The list ends with a complete label. */
-    if (used >= sizeof list) {
-        list[sizeof list - sizeof ", ..."] = '\0';
-        char *end = strrchr(list, ',');
-        strcpy(end == NULL ? list : end, ", ...");
-    }
+    g_autoptr(GString) list = g_string_new("");
+    for (size_t i = 0; i < count; i++)
+        g_string_append_printf(list, "%s%s", i == 0 ? "" : ", ", labels[i]);
     const char *near = label == NULL ? NULL : sim_nearest(label, labels, count);
     if (label == NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has several strategies; choose one of: %s",
-                        where, list);
+                        where, list->str);
     return near != NULL
                ? sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has no strategy '%s'; did you mean '%s'?",
                           where, label, near)
                : sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has no strategy '%s'; it has: %s", where,
-                          label, list);
+                          label, list->str);
 }
 
 static void print_option(const struct cli_option *option, FILE *stream)

@@ -383,19 +383,17 @@ void cli_table_print(FILE *stream, const struct cli_table *table)
 
 bool cli_table_legend(const struct cli_table *table)
 {
-    char told[1024] = "";
-    size_t used = 0;
+    g_autoptr(GString) told = g_string_new("");
     for (size_t i = 0; i < table->count; i++) {
         const struct cli_column *column = &table->columns[i];
-        if (column->legend != NULL && used < sizeof told && cli_table_shows(table, column))
-            used += (size_t)snprintf(told + used, sizeof told - used, "%s%s", used == 0 ? "" : "; ",
-                                     column->legend);
+        if (column->legend != NULL && cli_table_shows(table, column))
+            g_string_append_printf(told, "%s%s", told->len == 0 ? "" : "; ", column->legend);
     }
-    if (used > 0) {
+    if (told->len > 0) {
         putchar('\n');
-        cli_print_paragraph(told);
+        cli_print_paragraph(told->str);
     }
-    return used > 0;
+    return told->len > 0;
 }
 
 bool cli_has_colour(void)

@@ -39,8 +39,6 @@ static const struct lab_strategy_result *strategy_named(const struct lab_result 
     return NULL;
 }
 
-#define CONDITIONS_SIZE (LAB_CONDITION_COUNT * 24)
-
 static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
                                                      const struct lab_metric *metric)
 {
@@ -139,17 +137,6 @@ static bool fail_guarantee(struct cli_checked *item, const struct lab_strategy_r
     return true;
 }
 
-static void conditions_of(uint32_t conditions, char *buffer)
-{
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
-        if (conditions >> i & 1)
-            used += (size_t)snprintf(buffer + used, CONDITIONS_SIZE - used, "%s%s", used == 0 ? "" : ", ",
-                                     lab_condition_name((enum lab_condition)i));
-    }
-}
-
 static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
                             enum lab_oracle oracle, struct sim_error *error)
 {
@@ -165,10 +152,14 @@ static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_
     uint32_t excuses = 0;
     for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
         excuses |= verdict->violations[oracle].excuses[i];
-    char conditions[CONDITIONS_SIZE];
-    conditions_of(excuses, conditions);
+    g_autoptr(GString) conditions = g_string_new("");
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (excuses >> i & 1)
+            g_string_append_printf(conditions, "%s%s", conditions->len == 0 ? "" : ", ",
+                                   lab_condition_name((enum lab_condition)i));
+    }
     if (excuses != 0)
-        cli_check_excuse(item, conditions);
+        cli_check_excuse(item, conditions->str);
     return true;
 }
 
@@ -316,9 +307,6 @@ static void check_terms(struct cli_checked *item)
 /* Sums may be rounded differently on another processor. */
 #define ROUNDING 1e-9
 
-#define FIGURE_SIZE 48
-#define FIGURES     4
-
 static int side_of(const struct store_baseline_metric *metric, double value)
 {
     double slack = ROUNDING * fabs(metric->mean);
@@ -434,61 +422,33 @@ static void compare_equal(struct cli_checked *item, const struct lab_strategy_re
     }
 }
 
-/* Formats values in the same unit, which is returned, with enough digits to distinguish the first one from
- * the bounds. */
-static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE])
-{
-    static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
-    double divisor = 1, most = fmax(fabs(values[0]), fabs(values[2]));
-    size_t unit = 0, unit_count = sizeof units / sizeof *units;
-    const struct lab_metric_row *row = lab_metric_row_of(name);
-    bool is_bytes = row != NULL && row->unit == LAB_METRIC_BYTES;
-    for (; is_bytes && most / divisor >= 1000 && unit + 1 < unit_count; unit++)
-        divisor *= 1000;
-    for (int digits = 4; digits <= 17; digits++) {
-        for (size_t i = 0; i < FIGURES; i++) {
-            double shown = values[i] / divisor;
-            /* Printed as a whole number where %g would print 1.2e+04. */
-            if (fabs(shown) >= pow(10, digits) && fabs(shown) < 1e15)
-                snprintf(texts[i], FIGURE_SIZE, "%.0f", shown);
-            else
-                snprintf(texts[i], FIGURE_SIZE, "%.*g", digits, shown);
-        }
-        if (strcmp(texts[0], texts[1]) != 0 && strcmp(texts[0], texts[2]) != 0)
-            break;
-    }
-    return is_bytes ? units[unit] : "";
-}
-
 static void fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
                          const struct cli_suspect *suspect, const struct lab_strategy_result *now)
 {
     const struct store_baseline_metric *metric = suspect->metric;
-    char texts[FIGURES][FIGURE_SIZE], largest[LARGEST_SIZE];
+    char largest[LARGEST_SIZE];
     struct cli_about about = {.label = metric->label,
                               .name = metric->name,
                               .value = suspect->value,
                               .low = metric->low,
                               .high = metric->high};
-    const double values[FIGURES] = {suspect->value, metric->low, metric->high, metric->mean};
     if (suspect->side == 0) {
         cli_check_fail(item, &about, "%s.%s is missing, at each of %" PRIu64 " seeds", metric->label,
                        metric->name, gate->confirmed);
         return;
     }
-    const char *unit = print_figures(metric->name, values, texts);
     tell_largest(item->result, now, metric->name, largest, &about.key);
     if (metric->low >= metric->high)
         cli_check_fail(item, &about,
-                       "%s.%s: %s%s, and %s%s at all %" PRIu64
+                       "%s.%s: %.10g, and %.10g at all %" PRIu64
                        " seeds of the baseline; so at each of %" PRIu64 " seeds%s",
-                       metric->label, metric->name, texts[0], unit, texts[1], unit, item->held.seeds,
+                       metric->label, metric->name, suspect->value, metric->low, item->held.seeds,
                        gate->confirmed, largest);
     else
         cli_check_fail(item, &about,
-                       "%s.%s: %s%s is outside %s to %s%s (baseline: mean %s%s over %" PRIu64
+                       "%s.%s: %.10g is outside %.10g to %.10g (baseline: mean %.10g over %" PRIu64
                        " seeds), and so at each of %" PRIu64 " seeds%s",
-                       metric->label, metric->name, texts[0], unit, texts[1], texts[2], unit, texts[3], unit,
+                       metric->label, metric->name, suspect->value, metric->low, metric->high, metric->mean,
                        item->held.seeds, gate->confirmed, largest);
 }
 

@@ -550,10 +550,10 @@ static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle 
 static json_t *lapses_of(const struct lab_fuzz_cell *cell)
 {
     bool is_told[LAB_CONDITION_COUNT] = {false};
-    json_t *text = json_sprintf("not in %" PRIu64 ":", cell->judged - cell->guaranteed);
+    g_autoptr(GString) text = g_string_new("");
+    g_string_append_printf(text, "not in %" PRIu64 ":", cell->judged - cell->guaranteed);
     for (unsigned told = 0; told < LAB_CONDITION_COUNT; told++) {
         unsigned most = LAB_CONDITION_COUNT;
-        char excused[CLI_NUMBER_SIZE + 16] = "";
         for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
             if (!is_told[i] && cell->lapsed[i] > (most == LAB_CONDITION_COUNT ? 0 : cell->lapsed[most]))
                 most = i;
@@ -561,15 +561,12 @@ static json_t *lapses_of(const struct lab_fuzz_cell *cell)
         if (most == LAB_CONDITION_COUNT)
             break;
         is_told[most] = true;
+        g_string_append_printf(text, "%s %s %" PRIu64, told == 0 ? "" : ",",
+                               lab_condition_name((enum lab_condition)most), cell->lapsed[most]);
         if (cell->excuses[most] > 0)
-            snprintf(excused, sizeof excused, " (%" PRIu64 " violated)", cell->excuses[most]);
-        json_t *longer =
-            json_sprintf("%s%s %s %" PRIu64 "%s", json_string_value(text), told == 0 ? "" : ",",
-                         lab_condition_name((enum lab_condition)most), cell->lapsed[most], excused);
-        json_decref(text);
-        text = longer;
+            g_string_append_printf(text, " (%" PRIu64 " violated)", cell->excuses[most]);
     }
-    return text;
+    return json_string(text->str);
 }
 
 /* In how many runs the oracle was guaranteed and broken, and why it was not guaranteed in the others. */
@@ -807,20 +804,19 @@ struct job {
 static bool fail_probes(const struct job *job, struct sim_error *error)
 {
     const struct lab_fuzz_tally *tally = &job->campaign.tally;
-    char names[640] = "";
-    size_t used = 0;
+    g_autoptr(GString) names = g_string_new("");
     if (job->base.path != NULL || job->base.override_count > 0 || tally->seeds < PROBED_SEEDS)
         return true;
     for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++) {
-        if (tally->probes[probe] == 0 && probe != LAB_PROBE_OPTIONAL && used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
-                                     lab_probe_name((enum lab_probe)probe));
+        if (tally->probes[probe] == 0 && probe != LAB_PROBE_OPTIONAL)
+            g_string_append_printf(names, "%s%s", names->len == 0 ? "" : ", ",
+                                   lab_probe_name((enum lab_probe)probe));
     }
-    return used == 0 ||
+    return names->len == 0 ||
            sim_fail(error, SIM_ERROR_CHECK,
                     "none of %" PRIu64 " seeds reached these paths, so they are untested: %s; run "
                     "more seeds, or find out why they cannot be reached",
-                    tally->seeds, names);
+                    tally->seeds, names->str);
 }
 
 /* Whether all is well; otherwise the error says what is not. */
