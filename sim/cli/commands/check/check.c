@@ -147,7 +147,6 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
 #define SEEDS_DEFAULT 5u
 #define SEEDS_LEAST   3u
 #define SEEDS_MOST    1000u
-#define NAMES_SIZE    160
 
 static const struct cli_option options[] = {
     {"junit", "FILE", "write the checks as JUnit XML"},
@@ -169,21 +168,10 @@ static const struct cli_option options[] = {
     {CLI_OPTION_JOBS},
     {NULL, NULL, NULL}};
 
-/* Checked before the first run, so that no run is wasted. */
-static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error)
-{
-    struct stat status;
-    if (scenario->trace_path == NULL || stat(scenario->trace_path, &status) == 0)
-        return true;
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: its trace %s cannot be opened (%s); check 'trace.file'",
-                    scenario->path, scenario->trace_path, strerror(errno));
-}
-
 static bool load_scenario(const struct cli_args *args, const char *path, struct cli_checked *item,
                           struct sim_error *error)
 {
-    if (!cli_scenario_load(args, path, &item->scenario, error) || !lab_expects_check(item->scenario, error) ||
-        !check_trace(item->scenario, error))
+    if (!cli_scenario_load(args, path, &item->scenario, error) || !lab_expects_check(item->scenario, error))
         return false;
     item->path = cli_absolute(path);
     item->again = cli_run_line(path, item->scenario->seed, item->scenario->overrides);
@@ -685,25 +673,6 @@ static bool work(struct cli_gate *gate, struct sim_error *error)
            (gate->junit == NULL || write_junit(gate, error));
 }
 
-/* "chat, faults and 3 more" */
-static void names_of(const struct cli_gate *gate, char *buffer)
-{
-    size_t used = 0, told = 0, total = 0;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < gate->count; i++) {
-        const char *name = gate->items[i].scenario->name;
-        if (count_of(gate, &gate->items[i], "fails") == 0)
-            continue;
-        total++;
-        if (used + strlen(name) + 24 <= NAMES_SIZE)
-            used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
-    }
-    if (told == 0)
-        snprintf(buffer, NAMES_SIZE, "%zu scenario%s", total, total == 1 ? "" : "s");
-    else if (told < total)
-        snprintf(buffer + used, NAMES_SIZE - used, " and %zu more", total - told);
-}
-
 /* Whether no check but those of the baseline fails. */
 static bool is_drift(const struct cli_gate *gate)
 {
@@ -723,16 +692,19 @@ static bool is_drift(const struct cli_gate *gate)
 static bool conclude(const struct cli_gate *gate, struct sim_error *error)
 {
     const size_t failed = count_of(gate, NULL, "fails"), all = count_of(gate, NULL, NULL);
-    char names[NAMES_SIZE];
+    g_autoptr(GString) names = g_string_new("");
     if (failed == 0)
         return true;
-    names_of(gate, names);
+    for (size_t i = 0; i < gate->count; i++) {
+        if (count_of(gate, &gate->items[i], "fails") > 0)
+            g_string_append_printf(names, "%s%s", names->len == 0 ? "" : ", ", gate->items[i].scenario->name);
+    }
     if (gate->is_update)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "%zu of %zu checks failed, in %s; %s is unchanged, because only runs that pass make "
                         "a baseline; fix the failures first",
-                        failed, all, names, gate->baseline);
-    return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed, all, names,
+                        failed, all, names->str, gate->baseline);
+    return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed, all, names->str,
                     is_drift(gate) ? "if the change is intended, repeat this with --update-baseline"
                                    : "the command after 'again:' above reproduces each failure");
 }
