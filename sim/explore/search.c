@@ -15,7 +15,7 @@
 #include "kernel/random.h"
 #include "world.h"
 
-#define ROOTS_MAX     32
+#define ROOTS_MAX     15
 #define LEVELS_MAX    254
 #define BLOCK_ENTRIES 4096
 #define THREADS_MAX   64u
@@ -24,8 +24,9 @@
 #define ENTRIES_LARGE (UINT64_C(1) << 27)
 #define LEVEL_SHIFT   56
 
-/* The numbers of a state, one after the other, each in as many bits as it may need: a 1, so that no entry in
- * use is 0; its parts; and in the highest 8 bits the level + 1. */
+/* A state as one number: its parts, each in as many bits as it may need, and a 1 at the end, so that no
+ * `low` in use is 0. The highest 8 bits of the table's entries are the level + 1. */
+__extension__ typedef unsigned __int128 wide;
 struct packed {
     uint64_t low, high;
 };
@@ -52,59 +53,49 @@ struct search {
     explore_progress *progress;
     void *context;
 };
-struct worker {
-    pthread_t thread;
-    struct search *search;
-    bool is_first;
+/* The moves of one state. */
+struct batch {
+    size_t count;
+    struct packed packed[MOVES_MAX];
+    struct move moves[MOVES_MAX];
 };
 
 /* --- Entries. */
-static void put_bits(struct packed *to, unsigned *at, unsigned bits, uint64_t value)
-{
-    if (*at < 64)
-        to->low |= value << *at;
-    if (*at >= 64)
-        to->high |= value << (*at - 64);
-    else if (*at + bits > 64)
-        to->high |= value >> (64 - *at);
-    *at += bits;
-}
-
-static uint32_t take_bits(const struct packed *from, unsigned *at, unsigned bits)
-{
-    uint64_t value = *at >= 64 ? from->high >> (*at - 64) : from->low >> *at;
-    if (*at < 64 && *at + bits > 64)
-        value |= from->high << (64 - *at);
-    *at += bits;
-    return (uint32_t)(value & ((UINT64_C(1) << bits) - 1));
-}
-
-static void pack(const struct search *search, const struct world *world, struct packed *out)
+static struct packed pack(const struct search *search, const struct world *world)
 {
     const unsigned agents = search->config->agents;
-    unsigned at = 1;
-    *out = (struct packed){1, 0};
-    put_bits(out, &at, STORE_BITS, world->store);
-    put_bits(out, &at, LATE_BITS, world->late);
+    wide bits = world->store;
     for (unsigned i = 0; i < agents; i++)
-        put_bits(out, &at, AGENT_BITS(agents), world->agents[i]);
-    put_bits(out, &at, TICK_BITS, world->tick);
-    put_bits(out, &at, READS_BITS, world->reads);
-    put_bits(out, &at, FAULTS_BITS, world->faults);
+        bits = bits << AGENT_BITS(agents) | world->agents[i];
+    bits = bits << LATE_BITS | world->late;
+    bits = bits << TICK_BITS | world->tick;
+    bits = bits << READS_BITS | world->reads;
+    bits = bits << FAULTS_BITS | world->faults;
+    bits = bits << 1 | 1;
+    return (struct packed){(uint64_t)bits, (uint64_t)(bits >> 64)};
 }
 
-static void unpack(const struct search *search, const struct packed *from, struct world *out)
+/* Takes the last bits. */
+static uint32_t take(wide *bits, unsigned count)
+{
+    const uint32_t value = (uint32_t)*bits & ((1u << count) - 1);
+    *bits >>= count;
+    return value;
+}
+
+static struct world unpack(const struct search *search, struct packed packed)
 {
     const unsigned agents = search->config->agents;
-    unsigned at = 1;
-    *out = (struct world){0};
-    out->store = take_bits(from, &at, STORE_BITS);
-    out->late = take_bits(from, &at, LATE_BITS);
-    for (unsigned i = 0; i < agents; i++)
-        out->agents[i] = take_bits(from, &at, AGENT_BITS(agents));
-    out->tick = (uint8_t)take_bits(from, &at, TICK_BITS);
-    out->reads = (uint8_t)take_bits(from, &at, READS_BITS);
-    out->faults = (uint8_t)take_bits(from, &at, FAULTS_BITS);
+    wide bits = ((wide)packed.high << 64 | packed.low) >> 1;
+    struct world world = {0};
+    world.faults = (uint8_t)take(&bits, FAULTS_BITS);
+    world.reads = (uint8_t)take(&bits, READS_BITS);
+    world.tick = (uint8_t)take(&bits, TICK_BITS);
+    world.late = take(&bits, LATE_BITS);
+    for (unsigned i = agents; i-- > 0;)
+        world.agents[i] = take(&bits, AGENT_BITS(agents));
+    world.store = take(&bits, STORE_BITS);
+    return world;
 }
 
 /* Where the search for an entry begins. */
@@ -141,20 +132,19 @@ static bool is_of_level(const struct search *search, uint64_t at, uint64_t level
     if (packed.high >> LEVEL_SHIFT != level + 1)
         return false;
     packed.low = atomic_load_explicit(&search->table[at].low, memory_order_relaxed);
-    unpack(search, &packed, out);
+    packed.high &= (UINT64_C(1) << LEVEL_SHIFT) - 1;
+    *out = unpack(search, packed);
     return true;
 }
 
 /* Makes a table of this many entries with the states so far. */
 static bool make_table(struct search *search, uint64_t entries)
 {
-    struct entry *before = search->table;
+    struct entry *before = search->table, *table = sim_memory_zeroed(entries * sizeof *table);
     const uint64_t count = before == NULL ? 0 : search->mask + 1;
-    search->table = sim_memory_zeroed(entries * sizeof *search->table);
-    if (search->table == NULL) {
-        search->table = before;
+    if (table == NULL)
         return false;
-    }
+    search->table = table;
     search->mask = entries - 1;
     for (uint64_t i = 0; i < count; i++) {
         struct packed packed = {atomic_load(&before[i].low), atomic_load(&before[i].high)};
@@ -171,57 +161,59 @@ static bool make_table(struct search *search, uint64_t entries)
 static void note_broken(struct search *search, uint32_t broken, uint64_t fingerprint)
 {
     for (unsigned o = 0; broken != 0; o++, broken >>= 1) {
-        if ((broken & 1) == 0)
-            continue;
         uint64_t first = atomic_load(&search->broken[o]);
-        while ((first == 0 || fingerprint < first) &&
+        while (broken & 1 && (first == 0 || fingerprint < first) &&
                !atomic_compare_exchange_weak(&search->broken[o], &first, fingerprint)) {
         }
     }
 }
 
-/* The free entries then suffice for the moves of one state in each thread. */
+/* Whether the free entries suffice for no more than the moves of two states in each thread. */
 static bool is_table_crowded(const struct search *search)
 {
     return atomic_load_explicit(&search->states, memory_order_relaxed) >= (search->mask + 1) / 16 * 15;
 }
 
-static void expand(struct search *search, const struct world *world, struct move *moves)
-{
-    struct packed packed[MOVES_MAX];
-    uint64_t added = 0;
-    size_t count = explore_moves(search->space, world, search->is_whole, moves);
-    if (count == SIZE_MAX) {
-        atomic_store(&search->is_crowded, true); /* or a pool is full, which explore_failed() tells */
-        return;
-    }
-    /* The table is much larger than a processor's cache, so its lines are requested before they are needed.
-     */
-    for (size_t i = 0; i < count; i++) {
-        pack(search, &moves[i].to, &packed[i]);
-        __builtin_prefetch(&search->table[slot_of(search, &packed[i])]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!reach(search, &packed[i], search->level + 1))
-            continue;
-        added++;
-        uint32_t broken = explore_broken(search->space, &moves[i].to) & search->wanted;
-        if (broken != 0)
-            note_broken(search, broken, explore_fingerprint(search->space, &moves[i].to));
-    }
-    atomic_fetch_add_explicit(&search->transitions, count, memory_order_relaxed);
-    const uint64_t states = atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added;
-    if (states >= search->config->states_max)
-        atomic_store(&search->is_stopped, true);
-    if (is_table_crowded(search))
-        atomic_store(&search->is_crowded, true);
-}
-
 static bool has_stopped(const struct search *search)
 {
     return atomic_load_explicit(&search->is_stopped, memory_order_relaxed) ||
-           atomic_load_explicit(&search->is_crowded, memory_order_relaxed) ||
-           atomic_load_explicit(&search->is_out_of_memory, memory_order_relaxed);
+           atomic_load_explicit(&search->is_crowded, memory_order_relaxed);
+}
+
+/* The moves of a state. The table is much larger than a processor's cache, so its lines are requested before
+ * they are needed. */
+static void expand(struct search *search, const struct world *world, struct batch *batch)
+{
+    batch->count = explore_moves(search->space, world, search->is_whole, batch->moves);
+    if (batch->count == SIZE_MAX) {
+        atomic_store(&search->is_crowded, true); /* or a pool is full, which explore_failed() tells */
+        batch->count = 0;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->packed[i] = pack(search, &batch->moves[i].to);
+        __builtin_prefetch(&search->table[slot_of(search, &batch->packed[i])]);
+    }
+}
+
+static void enter(struct search *search, struct batch *batch)
+{
+    uint64_t added = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct world *to = &batch->moves[i].to;
+        if (!reach(search, &batch->packed[i], search->level + 1))
+            continue;
+        added++;
+        const uint32_t broken = explore_broken(search->space, to, NULL) & search->wanted;
+        if (broken != 0)
+            note_broken(search, broken, explore_fingerprint(search->space, to));
+    }
+    atomic_fetch_add_explicit(&search->transitions, batch->count, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added >=
+        search->config->states_max)
+        atomic_store(&search->is_stopped, true);
+    if (is_table_crowded(search))
+        atomic_store(&search->is_crowded, true);
+    batch->count = 0;
 }
 
 /* Guarantees that no state broke so far. */
@@ -242,63 +234,76 @@ static void tell_progress(struct search *search)
         atomic_store(&search->is_stopped, true);
 }
 
-/* The threads that expand levels. */
-static unsigned threads_of(const struct search *search)
-{
-    unsigned threads = search->config->threads;
-    return threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
-}
-
+/* A thread of a level. The moves of a state are entered after those of the next one are known. */
 static void *work(void *argument)
 {
-    struct worker *worker = argument;
-    struct search *search = worker->search;
-    struct move *moves = malloc(MOVES_MAX * sizeof *moves);
+    struct search *search = argument;
+    struct batch *batches = calloc(2, sizeof *batches);
     struct world world;
-    if (moves == NULL)
+    unsigned turn = 0;
+    if (batches == NULL) {
         atomic_store(&search->is_out_of_memory, true);
-    while (moves != NULL && !has_stopped(search)) {
-        uint64_t begin = atomic_fetch_add(&search->taken, BLOCK_ENTRIES), end = begin + BLOCK_ENTRIES;
+        atomic_store(&search->is_stopped, true);
+        return NULL;
+    }
+    while (!has_stopped(search)) {
+        const uint64_t begin = atomic_fetch_add(&search->taken, BLOCK_ENTRIES), end = begin + BLOCK_ENTRIES;
         if (begin > search->mask)
             break;
         for (uint64_t at = begin; at < end && at <= search->mask && !has_stopped(search); at++)
-            if (is_of_level(search, at, search->level, &world))
-                expand(search, &world, moves);
-        if (worker->is_first)
-            tell_progress(search);
+            if (is_of_level(search, at, search->level, &world)) {
+                expand(search, &world, &batches[turn]);
+                turn = 1 - turn;
+                enter(search, &batches[turn]);
+            }
+        tell_progress(search);
     }
-    free(moves);
+    enter(search, &batches[1 - turn]);
+    free(batches);
     return NULL;
+}
+
+/* The threads that expand levels. */
+static unsigned threads_of(const struct search *search)
+{
+    const unsigned threads = search->config->threads;
+    return threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
+}
+
+static void work_together(struct search *search)
+{
+    pthread_t threads[THREADS_MAX];
+    unsigned count = search->current < BLOCK_ENTRIES / 16 ? 1 : threads_of(search);
+    atomic_store(&search->taken, 0);
+    for (unsigned i = 1; i < count; i++)
+        if (sim_thread_start(&threads[i], work, search) != 0)
+            count = i;
+    work(search);
+    for (unsigned i = 1; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Makes the memo and the table larger, if they are crowded. Returns false when they cannot be. */
+static bool make_room(struct search *search)
+{
+    const uint64_t larger = 16 * (search->mask + 1), largest = search->largest + 1;
+    const bool has_room = explore_make_room(search->space);
+    if (!is_table_crowded(search))
+        return has_room;
+    return search->mask < search->largest &&
+           make_table(search, larger < ENTRIES_LARGE && larger < largest ? larger : largest);
 }
 
 /* Expands the current level. Returns false when the search is to stop. */
 static bool expand_level(struct search *search)
 {
-    struct worker workers[THREADS_MAX];
     const uint64_t states = atomic_load(&search->states), transitions = atomic_load(&search->transitions);
     search->wanted = unbroken(search);
-    for (;;) {
-        unsigned count = search->current < BLOCK_ENTRIES / 16 ? 1 : threads_of(search);
-        atomic_store(&search->taken, 0);
-        for (unsigned i = 0; i < count; i++) {
-            workers[i] = (struct worker){.search = search, .is_first = i == 0};
-            if (i > 0 && sim_thread_start(&workers[i].thread, work, &workers[i]) != 0)
-                count = i;
-        }
-        work(&workers[0]);
-        for (unsigned i = 1; i < count; i++)
-            pthread_join(workers[i].thread, NULL);
-        if (!atomic_load(&search->is_crowded) || atomic_load(&search->is_stopped))
-            break;
-        const uint64_t larger = 16 * (search->mask + 1), largest = search->largest + 1;
-        bool has_room = explore_make_room(search->space);
-        if (is_table_crowded(search))
-            has_room = larger / 16 != largest &&
-                       make_table(search, larger < ENTRIES_LARGE && larger < largest ? larger : largest);
-        if (!has_room) /* or a pool is full */
-            break;
+    work_together(search);
+    while (atomic_load(&search->is_crowded) && !atomic_load(&search->is_stopped) && make_room(search)) {
         atomic_store(&search->is_crowded, false);
         atomic_store(&search->transitions, transitions);
+        work_together(search);
     }
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
         if (search->wanted >> o & 1)
@@ -318,11 +323,11 @@ static size_t moves_of(struct search *search, const struct world *world, struct 
     do
         count = explore_moves(search->space, world, search->is_whole, moves);
     while (count == SIZE_MAX && explore_make_room(search->space));
-    return count;
+    return count == SIZE_MAX ? 0 : count;
 }
 
 /* Finds a state of the level, and its move, that lead to the state with this fingerprint. */
-static bool find_parent(struct search *search, unsigned level, uint64_t *fingerprint, uint16_t *move,
+static bool find_parent(struct search *search, unsigned level, uint64_t *fingerprint, uint8_t *move,
                         struct move *moves)
 {
     struct world world;
@@ -331,42 +336,42 @@ static bool find_parent(struct search *search, unsigned level, uint64_t *fingerp
         if (!is_of_level(search, at, level, &world))
             continue;
         const uint64_t parent = explore_fingerprint(search->space, &world);
-        const size_t count = moves_of(search, &world, moves);
-        for (size_t i = 0; i < count && count != SIZE_MAX && (lowest == 0 || parent < lowest); i++)
+        const size_t count = lowest == 0 || parent < lowest ? moves_of(search, &world, moves) : 0;
+        for (size_t i = 0; i < count; i++)
             if (explore_fingerprint(search->space, &moves[i].to) == *fingerprint) {
                 lowest = parent;
-                *move = (uint16_t)i;
+                *move = (uint8_t)i;
+                break;
             }
     }
     *fingerprint = lowest;
     return lowest != 0;
 }
 
-static bool find_path(struct search *search, enum lab_oracle oracle, struct explore_break *out)
+static bool find_path(struct search *search, struct explore_break *out)
 {
-    uint16_t moves[LEVELS_MAX + 1];
-    const unsigned steps = search->broken_level[oracle];
-    uint64_t fingerprint = atomic_load(&search->broken[oracle]);
-    struct world roots[ROOTS_MAX], world;
-    uint8_t names[EXPLORE_AGENTS_MAX] = {0, 1, 2, 3};
-    *out = (struct explore_break){
-        .oracle = oracle, .steps = steps, .path = calloc(steps + 1, sizeof *out->path)};
-    struct move *found = malloc(MOVES_MAX * sizeof *found);
-    bool is_made = out->path != NULL && found != NULL;
-    for (unsigned i = steps; i > 0 && is_made; i--)
-        is_made = find_parent(search, i - 1, &fingerprint, &moves[i - 1], found);
-    size_t count = explore_roots(search->space, roots, ROOTS_MAX), r = 0;
-    while (r + 1 < count && explore_fingerprint(search->space, &roots[r]) != fingerprint)
-        r++;
-    world = roots[r];
-    for (unsigned i = 0; i < steps && is_made; i++) {
-        moves_of(search, &world, found);
-        explore_tell(search->space, &world, &found[moves[i]], names, &out->path[i]);
-        world = found[moves[i]].to;
+    uint8_t turns[LEVELS_MAX + 1], names[EXPLORE_AGENTS_MAX] = {0, 1, 2, 3};
+    uint64_t fingerprint = atomic_load(&search->broken[out->oracle]);
+    struct world worlds[ROOTS_MAX];
+    struct move *moves = malloc(MOVES_MAX * sizeof *moves);
+    out->steps = search->broken_level[out->oracle];
+    out->newest = 1;
+    out->path = calloc(out->steps + 1, sizeof *out->path);
+    bool is_made = out->path != NULL && moves != NULL;
+    for (unsigned i = out->steps; i > 0 && is_made; i--)
+        is_made = find_parent(search, i - 1, &fingerprint, &turns[i - 1], moves);
+    size_t root = explore_roots(search->space, worlds);
+    while (--root > 0 && explore_fingerprint(search->space, &worlds[root]) != fingerprint) {
+    }
+    struct world *world = &worlds[root];
+    for (unsigned i = 0; i < out->steps && is_made; i++) {
+        moves_of(search, world, moves);
+        explore_tell(search->space, world, &moves[turns[i]], names, &out->path[i]);
+        *world = moves[turns[i]].to;
     }
     if (is_made)
-        explore_explain(search->space, &world, out);
-    free(found);
+        explore_broken(search->space, world, out);
+    free(moves);
     return is_made;
 }
 
@@ -381,7 +386,9 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
         if (atomic_load(&search->broken[o]) == 0)
             continue;
-        if (!find_path(search, (enum lab_oracle)o, &out->broken[out->broken_count++]))
+        struct explore_break *broken = &out->broken[out->broken_count++];
+        broken->oracle = (enum lab_oracle)o;
+        if (!find_path(search, broken))
             return sim_fail_memory(error);
     }
     return true;
@@ -389,19 +396,19 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
 
 static bool begin(struct search *search, struct sim_error *error)
 {
-    uint64_t least = ENTRIES_MIN, most;
-    while (least / 16 < (uint64_t)MOVES_MAX * threads_of(search))
+    uint64_t least = ENTRIES_MIN;
+    while (least / 16 < 2 * (uint64_t)MOVES_MAX * threads_of(search))
         least *= 2;
-    for (most = least; 2 * most * sizeof(struct entry) <= search->config->memory_bytes; most *= 2) {
-    }
-    search->largest = most - 1;
-    if (!make_table(search, least << 4 < most ? least << 4 : most))
+    search->largest = least;
+    while (2 * search->largest * sizeof(struct entry) <= search->config->memory_bytes)
+        search->largest *= 2;
+    if (!make_table(search, 16 * least < search->largest ? 16 * least : search->largest))
         return sim_fail_memory(error);
+    search->largest--;
     struct world roots[ROOTS_MAX];
-    size_t count = explore_roots(search->space, roots, ROOTS_MAX);
+    const size_t count = explore_roots(search->space, roots);
     for (size_t i = 0; i < count; i++) {
-        struct packed packed;
-        pack(search, &roots[i], &packed);
+        const struct packed packed = pack(search, &roots[i]);
         search->current += reach(search, &packed, 0);
     }
     atomic_store(&search->states, search->current);
@@ -446,7 +453,7 @@ bool explore_run(const struct explore_config *config, explore_progress *progress
         broken |= 1u << out->broken[i].oracle;
     if (broken == 0 || config->is_whole)
         return true;
-    bool is_right = run(config, true, broken, progress, context, &whole, error);
+    const bool is_right = run(config, true, broken, progress, context, &whole, error);
     for (uint32_t i = 0; is_right && i < out->broken_count; i++)
         for (uint32_t j = 0; j < whole.broken_count; j++) {
             struct explore_break found = whole.broken[j];

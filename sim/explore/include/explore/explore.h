@@ -127,7 +127,7 @@ struct explore_result {
     struct explore_break broken[LAB_ORACLE_COUNT];
 };
 
-/* Called every few hundred states; false: stop. */
+/* Called now and then, by any thread; false: stop. */
 typedef bool explore_progress(void *context, const struct explore_result *so_far);
 
 /* Explores. False with an error when the settings fit no world or memory runs out. */
