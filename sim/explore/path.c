@@ -39,6 +39,12 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
     return false;
 }
 
+bool explore_has_request(enum explore_move_kind kind)
+{
+    return kind == EXPLORE_EFFECT || kind == EXPLORE_LATE_EFFECT || kind == EXPLORE_ANSWER ||
+           kind == EXPLORE_GIVE_UP || kind == EXPLORE_REFUSE;
+}
+
 bool explore_is_of_agent(const struct explore_step *step)
 {
     return step->kind != EXPLORE_TICK && step->kind != EXPLORE_LATE_EFFECT &&
@@ -75,48 +81,33 @@ static void print_columns(FILE *out, const struct explore_config *config, uint32
     }
 }
 
-/* What the request is, as a verb with its object. */
+/* What the request does. */
 static void print_request(FILE *out, const struct explore_config *config, const struct explore_step *step)
 {
+    static const char *const texts[] = {[BK_ACT_READ_STATE] = "the state is read%s",
+                                        [BK_ACT_WRITE_STATE] = "the state is written: ",
+                                        [BK_ACT_CAS_STATE] = "the state is updated, if it is as known: ",
+                                        [BK_ACT_ADD_COUNTER] = "%" PRId64 " is added to the counter",
+                                        [BK_ACT_READ_COUNTER] = "the counter is read",
+                                        [BK_ACT_READ_START] = "the start of bucket %" PRId64 " is read",
+                                        [BK_ACT_WRITE_START] = "the start of bucket %" PRId64 " is stored",
+                                        [BK_ACT_CAS_LOCK] = "the lock is %s",
+                                        [BK_ACT_COUNT_ROWS] = "the rows of bucket %" PRId64 " are counted",
+                                        [BK_ACT_READ_ROWS] = "bucket %" PRId64 " is read"};
     const struct bk_action *action = &step->action;
-    switch (action->kind) {
-    case BK_ACT_PUT_ROW:
+    if (action->kind == BK_ACT_PUT_ROW)
         fprintf(out, "row %" PRIu64 " is put into bucket %" PRId64, action->row.sequence, action->bucket);
-        return;
-    case BK_ACT_READ_STATE:
-        fprintf(out, "the state is read%s", action->serial ? " at SERIAL" : "");
-        return;
-    case BK_ACT_WRITE_STATE:
-    case BK_ACT_CAS_STATE:
-        fprintf(out, "the state is %s: ",
-                action->kind == BK_ACT_CAS_STATE ? "updated, if it is as known" : "written");
+    else if (action->kind == BK_ACT_READ_STATE)
+        fprintf(out, texts[action->kind], action->serial ? " at SERIAL" : "");
+    else if (action->kind == BK_ACT_CAS_LOCK)
+        fprintf(out, texts[action->kind], action->columns[BK_LOCK_OWNER] == 0 ? "released" : "requested");
+    else
+        fprintf(out, texts[action->kind],
+                action->kind == BK_ACT_ADD_COUNTER ? action->amount
+                : action->kind == BK_ACT_READ_ROWS ? action->step.bucket_high
+                                                   : action->bucket);
+    if (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE)
         print_columns(out, config, action->mask, action->columns);
-        return;
-    case BK_ACT_ADD_COUNTER:
-        fprintf(out, "%" PRId64 " is added to the counter", action->amount);
-        return;
-    case BK_ACT_READ_COUNTER:
-        fprintf(out, "the counter is read");
-        return;
-    case BK_ACT_READ_START:
-        fprintf(out, "the start of bucket %" PRId64 " is read", action->bucket);
-        return;
-    case BK_ACT_WRITE_START:
-        fprintf(out, "the start of bucket %" PRId64 " is stored", action->bucket);
-        return;
-    case BK_ACT_CAS_LOCK:
-        fprintf(out, action->columns[BK_LOCK_OWNER] == 0 ? "the lock is released" : "the lock is requested");
-        return;
-    case BK_ACT_COUNT_ROWS:
-        fprintf(out, "the rows of bucket %" PRId64 " are counted", action->bucket);
-        return;
-    case BK_ACT_READ_ROWS:
-        fprintf(out, "bucket %" PRId64 " is read", action->step.bucket_high);
-        return;
-    case BK_ACT_ACK:
-    case BK_ACT_DONE:
-        return;
-    }
 }
 
 /* What the store answers, if that says more than "done". */
@@ -150,62 +141,41 @@ static bool is_told(const struct explore_break *broken, uint32_t i)
            before->operation != step->operation;
 }
 
-static void print_step(FILE *out, const struct explore_config *config, const struct explore_step *step)
-{
-    switch (step->kind) {
-    case EXPLORE_TICK:
-        fprintf(out, "time passes");
-        return;
-    case EXPLORE_STATE_GONE:
-        fprintf(out, "the state is lost");
-        return;
-    case EXPLORE_WRITE:
-        fprintf(out, "takes row %u of time ", step->number);
-        print_time(out, step->row.time_ns);
-        fprintf(out, bk_fires(&config->agent.strategy, &step->row) ? ", which fires" : "");
-        return;
-    case EXPLORE_READ:
-        fprintf(out, "begins to read all rows");
-        return;
-    case EXPLORE_EFFECT:
-    case EXPLORE_LATE_EFFECT:
-        print_request(out, config, step);
-        print_answer(out, config, step);
-        fprintf(out, step->kind == EXPLORE_LATE_EFFECT ? " (late)" : "");
-        return;
-    case EXPLORE_ANSWER:
-        fprintf(out, "hears that ");
-        print_request(out, config, step);
-        for (unsigned r = 0; r < config->rows; r++)
-            if (step->acknowledged >> r & 1)
-                fprintf(out, r == step->number ? ", and acknowledges it" : ", and acknowledges row %u", r);
-        return;
-    case EXPLORE_GIVE_UP:
-        fprintf(out, "does not hear whether ");
-        print_request(out, config, step);
-        fprintf(out, step->is_late ? "; that may still happen" : "");
-        return;
-    case EXPLORE_REFUSE:
-        fprintf(out, "hears a refusal: ");
-        print_request(out, config, step);
-        return;
-    case EXPLORE_WAKE:
-        fprintf(out, "has waited long enough");
-        return;
-    case EXPLORE_DIES:
-        fprintf(out, "crashes, and starts again with nothing known");
-        return;
-    }
-}
-
 void explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
                         FILE *out)
 {
+    static const char *const texts[] = {[EXPLORE_TICK] = "time passes",
+                                        [EXPLORE_STATE_GONE] = "the state is lost",
+                                        [EXPLORE_WRITE] = "takes row ",
+                                        [EXPLORE_READ] = "begins to read all rows",
+                                        [EXPLORE_EFFECT] = "",
+                                        [EXPLORE_LATE_EFFECT] = "",
+                                        [EXPLORE_ANSWER] = "hears that ",
+                                        [EXPLORE_GIVE_UP] = "does not hear whether ",
+                                        [EXPLORE_REFUSE] = "hears a refusal: ",
+                                        [EXPLORE_WAKE] = "has waited long enough",
+                                        [EXPLORE_DIES] = "crashes, and starts again with nothing known"};
     const struct explore_step *step = &broken->path[i];
     if (!is_told(broken, i))
         return;
-    print_step(out, config, step);
-    if (step->kind == EXPLORE_WRITE && step->offset_ns != 0)
+    fputs(texts[step->kind], out);
+    if (explore_has_request(step->kind))
+        print_request(out, config, step);
+    if (step->kind == EXPLORE_EFFECT || step->kind == EXPLORE_LATE_EFFECT)
+        print_answer(out, config, step);
+    if (step->kind == EXPLORE_LATE_EFFECT)
+        fputs(" (late)", out);
+    if (step->kind == EXPLORE_GIVE_UP && step->is_late)
+        fputs("; that may still happen", out);
+    for (unsigned r = 0; r < config->rows && step->kind == EXPLORE_ANSWER; r++)
+        if (step->acknowledged >> r & 1)
+            fprintf(out, r == step->number ? ", and acknowledges it" : ", and acknowledges row %u", r);
+    if (step->kind != EXPLORE_WRITE)
+        return;
+    fprintf(out, "%u of time ", step->number);
+    print_time(out, step->row.time_ns);
+    fputs(bk_fires(&config->agent.strategy, &step->row) ? ", which fires" : "", out);
+    if (step->offset_ns != 0)
         fprintf(out, " (its clock is a second %s)", step->offset_ns > 0 ? "ahead" : "behind");
 }
 

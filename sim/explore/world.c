@@ -815,8 +815,7 @@ void explore_tell(struct space *space, const struct world *from, const struct mo
     } else if (kind == EXPLORE_READ) {
         out->number = from->reads;
         out->row.sequence = before->taken - 1u;
-    } else if (is_late || kind == EXPLORE_EFFECT || kind == EXPLORE_ANSWER || kind == EXPLORE_GIVE_UP ||
-               kind == EXPLORE_REFUSE) {
+    } else if (explore_has_request(kind)) {
         const struct late *late = item(space, LATES, from->late);
         const uint32_t request = is_late ? late->actions[move->operation] - 1 : slot->action;
         const uint32_t answer = kind == EXPLORE_ANSWER

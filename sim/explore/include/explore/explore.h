@@ -98,7 +98,7 @@ struct explore_step {
     uint32_t tick;
     uint32_t number;           /* of the row or read, from 0 */
     struct bk_row row;         /* WRITE; READ: `sequence` is the newest row's */
-    struct bk_action action;   /* of EFFECT, ANSWER, GIVE_UP, REFUSE, LATE_EFFECT */
+    struct bk_action action;   /* if it has one */
     struct bk_outcome outcome; /* of EFFECT and LATE_EFFECT: what the store answers; of ANSWER */
     bool is_late;              /* GIVE_UP: the request may still take effect */
     uint32_t acknowledged;     /* bit r: the agent acknowledges row r now */
@@ -143,6 +143,8 @@ bool explore_find_protocol(const char *name, const char *counter, struct explore
 /* Prints step i as a sentence without its agent; nothing when it needs no telling. */
 void explore_print_step(const struct explore_config *config, const struct explore_break *broken, uint32_t i,
                         FILE *out);
+/* Whether such a step has an action. */
+bool explore_has_request(enum explore_move_kind kind);
 /* Whether an agent takes the step; else it is one of time or of the store. */
 bool explore_is_of_agent(const struct explore_step *step);
 /* Prints a path, a step per line, and what is wrong at its end. */
