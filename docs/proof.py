@@ -82,6 +82,15 @@ def rules(faults):
     yield f"digest of requests only. Half of the breaks take at most {statistics.median(steps):.0f} steps."
 
 
+def unseen(faults):
+    yield "| the mistake | in | why no world shows it |"
+    yield "|---|---|---|"
+    for fault in faults.values():
+        if fault["found"] is None:
+            what = fault['what'].replace('|', '\\|')
+            yield f"| {what} | `{fault['file']}` | {fault['why_not']} |"
+
+
 def path(program, options):
     text = subprocess.run([program, "explore", "--quiet"] + options, capture_output=True, text=True).stdout
     paragraphs = text.split("\n\n")
@@ -102,7 +111,8 @@ def main():
     program, page = sys.argv[1], HERE / "proof.md"
     record = json.loads((HERE / "proof.json").read_text())
     faults = json.loads((HERE / "proof_faults.json").read_text())
-    parts = {"protocols": list(rows(record)), "worlds": list(worlds(record)), "rules": list(rules(faults))}
+    parts = {"protocols": list(rows(record)), "worlds": list(worlds(record)), "rules": list(rules(faults)),
+             "unseen": list(unseen(faults))}
     for name, options in PATHS.items():
         parts[name] = ["```", *path(program, options), "```"]
     draw(program, "explore-three-state.png", LOST)

@@ -8,6 +8,8 @@
 
 #include "world.h"
 
+#define NO_VALUE INT64_C(-77)
+
 /* --- Guarantees. */
 /* What is broken, and for one of the guarantees what is wrong; `out` may be NULL. */
 struct verdict {
@@ -216,6 +218,14 @@ static void write_state(const struct rules *rules, struct store *store, const st
         leave(rules, store, newest_left(rules, store));
 }
 
+/* Answers with a row. A column without a value is answered as one that no agent may use. */
+static void answer_row(const int64_t *row, unsigned mask, unsigned columns, struct bk_outcome *told)
+{
+    told->mask = mask;
+    for (unsigned i = 0; i < columns; i++)
+        told->columns[i] = mask >> i & 1 ? row[i] : NO_VALUE;
+}
+
 /* Returns whether the condition held. */
 static bool compare_and_set(const struct rules *rules, struct store *store, const struct bk_action *action,
                             struct bk_outcome *told)
@@ -225,8 +235,7 @@ static bool compare_and_set(const struct rules *rules, struct store *store, cons
     const int64_t *row = is_lock ? store->lock : store->state;
     if (!holds(row, mask, action)) {
         told->kind = BK_OUTCOME_NOT_APPLIED;
-        told->mask = mask;
-        memcpy(told->columns, row, is_lock ? sizeof store->lock : sizeof store->state);
+        answer_row(row, mask, is_lock ? 2 : BK_COLUMNS, told);
         return false;
     }
     if (is_lock) {
@@ -295,8 +304,7 @@ uint32_t explore_perform(const struct rules *rules, struct store *store, const s
         met |= (uint32_t)(bucket > 0) << EXPLORE_PROBE_ROLLED;
         break;
     case BK_ACT_READ_STATE:
-        told->mask = store->has_state;
-        memcpy(told->columns, store->state, sizeof store->state);
+        answer_row(store->state, store->has_state, BK_COLUMNS, told);
         break;
     case BK_ACT_WRITE_STATE:
         write_state(rules, store, action);
@@ -313,8 +321,7 @@ uint32_t explore_perform(const struct rules *rules, struct store *store, const s
         told->counter = *counter;
         break;
     case BK_ACT_READ_START:
-        told->mask = store->has_start >> bucket & 1;
-        told->columns[0] = told->mask ? store->starts[bucket] : 0;
+        answer_row(&store->starts[bucket], store->has_start >> bucket & 1, 1, told);
         break;
     case BK_ACT_WRITE_START:
         store->starts[bucket] = action->columns[0];

@@ -189,7 +189,7 @@ static uint64_t compute_effect(struct space *space, uint32_t number, uint32_t re
                                           << 32;
 }
 
-/* What the store is told besides a note: that an operation may have failed, and that its state is lost. */
+/* What the store gets besides a note: that an operation may have failed, and that its state is lost. */
 #define MAY_FAIL   (UINT32_C(1) << 30)
 #define STATE_GONE (UINT32_C(1) << 31)
 

@@ -28,6 +28,24 @@ import run as mutants  # noqa: E402
 
 FILES = "core/src/protocol"
 RECORD = worlds.RECORD.with_name("proof_faults.json")
+# Why no schedule of a small world shows a fault.
+CONTENDED = "It needs 64 lost races in a row, more than the few rows of a world can cause."
+ONE_KEY = "The only key of a world is never evicted from the cache."
+REASONS = {
+    "then-fires-newest": "`--then` changes the threshold, not which rows fire.",
+    "read-window-stays-empty": "No strategy of a world has windows, so agents remember no empty ones.",
+    "steps-memory-gives-up": ONE_KEY,
+    "evict-cold-by-time": ONE_KEY,
+    "vector-protocol-5": "In a world only the loss of its state leaves a state without some columns, and a conditional "
+                         "update that follows writes all of them anyway.",
+    "vector-counted-13": CONTENDED,
+    "vector-guarded-3": "The reads of a world are of the newest rows, not of a range.",
+    "vector-guarded-4": "It needs two buckets with the same start, and starts ascend.",
+    "vector-guarded-7": "A request whose outcome stays unknown takes a second or more, longer than any other wait before a retry.",
+    "vector-guarded-12": CONTENDED,
+    "vector-memory-3": CONTENDED,
+    "vector-sum-3": "Rows are counted by their number; a world has no intervals (`every_ns`).",
+}
 
 
 def link_with(build, source, folder):
@@ -129,6 +147,8 @@ def main():
             how = find(program, file, record, seconds, known.get(fault.name, {}).get("world"))
         found[fault.name] = {"what": fault.what, "file": pathlib.Path(file).name, "found": how and how[0],
                              "steps": how and how[1], "world": how and how[2]}
+        if how is None:
+            found[fault.name]["why_not"] = REASONS[fault.name]
         print(f"{fault.name}: {how or 'NOT FOUND'}", flush=True)
     if "--write" in sys.argv:
         RECORD.write_text(json.dumps(found, indent=1) + "\n")

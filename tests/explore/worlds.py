@@ -55,6 +55,8 @@ def worlds():
         yield "single", counter, "--agents 1 --rows 2 --seconds 3 --retries 2 --most-faults 2 --faults refused"
         yield "locked", counter, "--lock 1s --seconds 2 --faults crash"
         yield "locked", counter, "--agents 1 --rows 4 --fires 4 --threshold 2 --seconds 0 --faults none"
+    yield "single", "rmw", "--max-age 1s --lead 1s --rows 2 --retries 0 --seconds 2 --faults unknown"
+    yield "three-state", "lwt", "--lead 1s --rows 4 --fires 3 --seconds 3 --faults none"
     yield "guarded", None, "--agents 1 --rows 4 --fires 4 --threshold 2 --grant 1s --seconds 3 --faults none"
     yield "guarded", None, "--agents 1 --rows 4 --fires 4 --threshold 2 --then 1 --grant 1s --seconds 3 --faults none"
     yield "guarded", None, "--agents 1 --rows 4 --fires 3 --grant 1s --seconds 4 --last-row old --faults none"
