@@ -42,14 +42,13 @@ struct search {
     uint64_t mask, largest; /* entries of the table now and at most, less 1 */
     bool is_whole;          /* without the reduction by partial order */
     unsigned level;
-    uint32_t wanted;        /* guarantees that no earlier level broke */
     uint64_t current;       /* states of the level */
     _Atomic uint64_t taken; /* entries of the table that were gone through for this level */
     _Atomic uint64_t states, transitions;
     _Atomic bool is_stopped, is_crowded, is_out_of_memory;
-    /* Lowest fingerprint of the level at which it broke first; 0: none. */
+    /* Of the states that break a guarantee, the least level and in it the least fingerprint, below the
+     * level's 8 bits; UINT64_MAX: none. */
     _Atomic uint64_t broken[LAB_ORACLE_COUNT];
-    unsigned broken_level[LAB_ORACLE_COUNT];
     explore_progress *progress;
     void *context;
 };
@@ -158,14 +157,26 @@ static bool make_table(struct search *search, uint64_t entries)
 }
 
 /* --- Levels. */
-static void note_broken(struct search *search, uint32_t broken, uint64_t fingerprint)
+static void note_broken(struct search *search, uint32_t broken, const struct world *world)
 {
+    const uint64_t level = (uint64_t)search->level + 1;
     for (unsigned o = 0; broken != 0; o++, broken >>= 1) {
-        uint64_t first = atomic_load(&search->broken[o]);
-        while (broken & 1 && (first == 0 || fingerprint < first) &&
-               !atomic_compare_exchange_weak(&search->broken[o], &first, fingerprint)) {
+        uint64_t first = atomic_load_explicit(&search->broken[o], memory_order_relaxed);
+        if ((broken & 1) == 0 || first >> LEVEL_SHIFT < level)
+            continue;
+        const uint64_t own = level << LEVEL_SHIFT | explore_fingerprint(search->space, world);
+        while (own < first && !atomic_compare_exchange_weak(&search->broken[o], &first, own)) {
         }
     }
+}
+
+/* The guarantees that some state breaks. */
+static uint32_t broken_by(const struct search *search)
+{
+    uint32_t broken = 0;
+    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
+        broken |= (uint32_t)(atomic_load(&search->broken[o]) != UINT64_MAX) << o;
+    return broken;
 }
 
 /* Whether the free entries suffice for no more than the moves of two states in each thread. */
@@ -203,9 +214,7 @@ static void enter(struct search *search, struct batch *batch)
         if (!reach(search, &batch->packed[i], search->level + 1))
             continue;
         added++;
-        const uint32_t broken = explore_broken(search->space, to, NULL) & search->wanted;
-        if (broken != 0)
-            note_broken(search, broken, explore_fingerprint(search->space, to));
+        note_broken(search, explore_broken(search->space, to, NULL), to);
     }
     atomic_fetch_add_explicit(&search->transitions, batch->count, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&search->states, added, memory_order_relaxed) + added >=
@@ -214,15 +223,6 @@ static void enter(struct search *search, struct batch *batch)
     if (is_table_crowded(search))
         atomic_store(&search->is_crowded, true);
     batch->count = 0;
-}
-
-/* Guarantees that no state broke so far. */
-static uint32_t unbroken(const struct search *search)
-{
-    uint32_t wanted = 0;
-    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
-        wanted |= atomic_load(&search->broken[o]) == 0 ? 1u << o : 0;
-    return wanted;
 }
 
 static void tell_progress(struct search *search)
@@ -298,16 +298,12 @@ static bool make_room(struct search *search)
 static bool expand_level(struct search *search)
 {
     const uint64_t states = atomic_load(&search->states), transitions = atomic_load(&search->transitions);
-    search->wanted = unbroken(search);
     work_together(search);
     while (atomic_load(&search->is_crowded) && !atomic_load(&search->is_stopped) && make_room(search)) {
         atomic_store(&search->is_crowded, false);
         atomic_store(&search->transitions, transitions);
         work_together(search);
     }
-    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
-        if (search->wanted >> o & 1)
-            search->broken_level[o] = search->level + 1;
     if (has_stopped(search))
         return false;
     search->current = atomic_load(&search->states) - states;
@@ -331,12 +327,12 @@ static bool find_parent(struct search *search, unsigned level, uint64_t *fingerp
                         struct move *moves)
 {
     struct world world;
-    uint64_t lowest = 0;
+    uint64_t lowest = UINT64_MAX;
     for (uint64_t at = 0; at <= search->mask; at++) {
         if (!is_of_level(search, at, level, &world))
             continue;
         const uint64_t parent = explore_fingerprint(search->space, &world);
-        const size_t count = lowest == 0 || parent < lowest ? moves_of(search, &world, moves) : 0;
+        const size_t count = parent < lowest ? moves_of(search, &world, moves) : 0;
         for (size_t i = 0; i < count; i++)
             if (explore_fingerprint(search->space, &moves[i].to) == *fingerprint) {
                 lowest = parent;
@@ -345,16 +341,17 @@ static bool find_parent(struct search *search, unsigned level, uint64_t *fingerp
             }
     }
     *fingerprint = lowest;
-    return lowest != 0;
+    return lowest != UINT64_MAX;
 }
 
 static bool find_path(struct search *search, struct explore_break *out)
 {
     uint8_t turns[LEVELS_MAX + 1], names[EXPLORE_AGENTS_MAX] = {0, 1, 2, 3};
-    uint64_t fingerprint = atomic_load(&search->broken[out->oracle]);
+    const uint64_t first = atomic_load(&search->broken[out->oracle]);
+    uint64_t fingerprint = first & ((UINT64_C(1) << LEVEL_SHIFT) - 1);
     struct world worlds[ROOTS_MAX];
     struct move *moves = malloc(MOVES_MAX * sizeof *moves);
-    out->steps = search->broken_level[out->oracle];
+    out->steps = (uint32_t)(first >> LEVEL_SHIFT);
     out->newest = 1;
     out->path = calloc(out->steps + 1, sizeof *out->path);
     bool is_made = out->path != NULL && moves != NULL;
@@ -384,7 +381,7 @@ static bool fill_result(struct search *search, struct explore_result *out, struc
     out->is_complete = search->current == 0;
     explore_fill(search->space, out);
     for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++) {
-        if (atomic_load(&search->broken[o]) == 0)
+        if ((broken_by(search) >> o & 1) == 0)
             continue;
         struct explore_break *broken = &out->broken[out->broken_count++];
         broken->oracle = (enum lab_oracle)o;
@@ -423,11 +420,13 @@ static bool run(const struct explore_config *config, bool is_whole, uint32_t wan
 {
     struct search search = {.config = config, .is_whole = is_whole, .progress = progress, .context = context};
     memset(out, 0, sizeof *out);
+    for (unsigned o = 0; o < LAB_ORACLE_COUNT; o++)
+        atomic_init(&search.broken[o], UINT64_MAX);
     search.space = explore_space(config, error);
     if (search.space == NULL)
         return false;
     bool is_right = begin(&search, error);
-    while (is_right && (wanted == 0 || (wanted & unbroken(&search)) != 0) && expand_level(&search)) {
+    while (is_right && (wanted == 0 || (wanted & ~broken_by(&search)) != 0) && expand_level(&search)) {
     }
     is_right = is_right && !explore_failed(search.space, error);
     if (is_right && atomic_load(&search.is_out_of_memory))

@@ -33,6 +33,10 @@ struct agent {
     uint32_t checkpoint;
     struct slot slots[OPERATIONS_MAX];
 };
+struct judged {
+    struct store store;
+    uint32_t broken, unused;
+};
 struct late {
     uint32_t actions[LATE_MAX]; /* numbers + 1, in the order of their hashes */
 };
@@ -56,7 +60,6 @@ struct memo {
 struct space {
     struct rules rules;
     struct pool pools[POOLS];
-    uint32_t *broken; /* by store */
     struct memo *memo;
     uint64_t memo_count, memo_mask;
     void *memory; /* of the agent under way */
@@ -130,9 +133,8 @@ static uint32_t put(struct space *space, enum pool_name name, const void *bytes,
 
 static uint32_t put_store(struct space *space, const struct store *store)
 {
-    const uint32_t number = put(space, STORES, store, hash_of(store, sizeof *store));
-    space->broken[number] = explore_judge(&space->rules, store, NULL);
-    return number;
+    const struct judged judged = {*store, explore_judge(&space->rules, store, NULL), 0};
+    return put(space, STORES, &judged, hash_of(store, sizeof *store));
 }
 
 /* Adds a request to a set of late ones. */
@@ -456,18 +458,18 @@ static bool must_stop(const struct space *space)
            atomic_load_explicit(&space->is_crowded, memory_order_relaxed);
 }
 
-static uint64_t compute(struct space *space, enum memo_kind kind, uint32_t of, uint32_t what)
+static uint64_t compute(struct space *space, uint64_t key)
 {
-    const uint64_t key = (uint64_t)kind << 62 | (uint64_t)of << 32 | what;
+    const uint32_t of = (uint32_t)(key >> 32) & (UINT32_MAX >> 2), what = (uint32_t)key;
     uint64_t value = 0;
     pthread_mutex_lock(&space->lock);
     struct memo *memo = memo_place(space, key);
     if (atomic_load(&memo->key) == key) {
         value = memo->value;
     } else if (!must_stop(space)) {
-        value = kind == STEP     ? compute_step(space, of, what)
-                : kind == EFFECT ? compute_effect(space, of, what)
-                                 : compute_noted(space, of, what);
+        value = key >> 62 == STEP     ? compute_step(space, of, what)
+                : key >> 62 == EFFECT ? compute_effect(space, of, what)
+                                      : compute_noted(space, of, what);
         memo->value = value;
         atomic_store_explicit(&memo->key, key, memory_order_release);
         if (++space->memo_count > space->memo_mask / 4 * 3)
@@ -485,7 +487,7 @@ static inline uint64_t result(struct space *space, enum memo_kind kind, uint32_t
     const struct memo *memo = memo_place(space, key);
     if (atomic_load_explicit(&memo->key, memory_order_acquire) == key)
         return memo->value;
-    return compute(space, kind, of, what);
+    return compute(space, key);
 }
 
 bool explore_make_room(struct space *space)
@@ -534,7 +536,7 @@ uint64_t explore_fingerprint(const struct space *space, const struct world *worl
     hash = sim_mix64(hash ^ hash_at(space, LATES, world->late));
     for (unsigned i = 0; i < space->rules.config.agents; i++)
         hash = sim_mix64(hash ^ hash_at(space, AGENTS, world->agents[i]));
-    return hash | (hash == 0);
+    return hash >> 8;
 }
 
 /* Whether no operation is under way. */
@@ -550,7 +552,7 @@ static bool is_idle(const struct space *space, const struct world *world)
 uint32_t explore_broken(const struct space *space, const struct world *world, struct explore_break *out)
 {
     const struct store *store = store_at(space, world->store);
-    uint32_t broken = space->broken[world->store];
+    uint32_t broken = ((const struct judged *)item(space, STORES, world->store))->broken;
     if (out != NULL)
         explore_judge(&space->rules, store, out);
     if (store->has_lock && store->lock[BK_LOCK_OWNER] != 0 && world->faults == 0 && is_idle(space, world)) {
@@ -846,7 +848,7 @@ static bool make_pools(struct space *space)
         unsigned bits;
     } pools[POOLS] = {[AGENTS] = {sizeof(struct agent), AGENT_BITS(config->agents)},
                       [CHECKPOINTS] = {space->memory_size, AGENT_BITS(config->agents)},
-                      [STORES] = {sizeof(struct store), STORE_BITS},
+                      [STORES] = {sizeof(struct judged), STORE_BITS},
                       [LATES] = {sizeof(struct late), LATE_BITS},
                       [ACTIONS] = {sizeof(struct bk_action), 16},
                       [ANSWERS] = {sizeof(struct answer), 18},
@@ -863,9 +865,8 @@ static bool make_pools(struct space *space)
     }
     space->memo_mask = (1u << 16) - 1;
     space->memo = sim_memory_zeroed((space->memo_mask + 1) * sizeof *space->memo);
-    space->broken = calloc(UINT64_C(1) << STORE_BITS, sizeof *space->broken);
     space->memory = malloc(2 * space->memory_size); /* and of its checkpoint */
-    return is_made && space->memo != NULL && space->broken != NULL && space->memory != NULL;
+    return is_made && space->memo != NULL && space->memory != NULL;
 }
 
 struct space *explore_space(const struct explore_config *config, struct sim_error *error)
@@ -904,7 +905,6 @@ void explore_space_free(struct space *space)
         free(space->pools[i].hashes);
         free(space->pools[i].index.slots);
     }
-    free(space->broken);
     free(space->memo);
     free(space->memory);
     pthread_mutex_destroy(&space->lock);

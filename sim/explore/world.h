@@ -100,6 +100,7 @@ size_t explore_roots(struct space *space, struct world *roots);
 size_t explore_moves(struct space *space, const struct world *from, bool is_whole, struct move *out);
 /* Gives the memo more room, if it needs it; no other thread may be at work. Returns whether it did. */
 bool explore_make_room(struct space *space);
+/* 56 bits. */
 uint64_t explore_fingerprint(const struct space *space, const struct world *world);
 /* As explore_judge(), of a state. */
 uint32_t explore_broken(const struct space *space, const struct world *world, struct explore_break *out);
