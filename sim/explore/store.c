@@ -50,13 +50,13 @@ static bool is_line_between(const struct rules *rules, int64_t before_ns, int64_
 
 /* The bucket in which rows of the newest known time are; with three states the state names the next one
  * before. */
-static int64_t newest_left(const struct rules *rules, const struct store *store)
+static int64_t newest_left(const struct rules *rules, const struct stored *store)
 {
     return store->state[BK_COLUMN_BUCKET] - (rules->config.agent.coordination == BK_THREE_STATE);
 }
 
 /* Row y is in a lower bucket than row x, and not older. */
-static void judge_order(const struct rules *rules, const struct store *store, unsigned x, unsigned y,
+static void judge_order(const struct rules *rules, const struct stored *store, unsigned x, unsigned y,
                         struct verdict *verdict)
 {
     static const char *const format = "row %u is in bucket %d, and row %u, which is %s, in bucket %d";
@@ -74,7 +74,7 @@ static void judge_order(const struct rules *rules, const struct store *store, un
         verdict->out->newest += highest(store->buckets[r]) > below;
 }
 
-static void judge_row(const struct rules *rules, const struct store *store, unsigned x,
+static void judge_row(const struct rules *rules, const struct stored *store, unsigned x,
                       struct verdict *verdict)
 {
     const int low = lowest(store->buckets[x]), top = highest(store->buckets[x]);
@@ -103,7 +103,7 @@ static void judge_row(const struct rules *rules, const struct store *store, unsi
     }
 }
 
-static void judge_bucket(const struct rules *rules, const struct store *store, unsigned bucket,
+static void judge_bucket(const struct rules *rules, const struct stored *store, unsigned bucket,
                          struct verdict *verdict)
 {
     unsigned rows = 0, counted = 0;
@@ -122,7 +122,7 @@ static void judge_bucket(const struct rules *rules, const struct store *store, u
         breaks(verdict, LAB_ORACLE_BOUNDED, "bucket %u has %u rows, not %u", bucket, counted, rules->most);
 }
 
-uint32_t explore_judge(const struct rules *rules, const struct store *store, struct explore_break *out)
+uint32_t explore_judge(const struct rules *rules, const struct stored *store, struct explore_break *out)
 {
     struct verdict verdict = {0, out};
     unsigned added = 0;
@@ -165,7 +165,7 @@ static bool holds(const int64_t *row, unsigned mask, const struct bk_action *act
 
 /* The rows that fill a bucket, by the settings of the rows that were taken: none if it has a row from before
  * a line, and one from beyond it was taken. */
-static unsigned rows_that_fill(const struct rules *rules, const struct store *store, unsigned bucket)
+static unsigned rows_that_fill(const struct rules *rules, const struct stored *store, unsigned bucket)
 {
     const unsigned rows = (unsigned)rules->config.threshold, then = (unsigned)rules->config.then;
     bool is_changed = false, is_empty = true;
@@ -182,7 +182,7 @@ static unsigned rows_that_fill(const struct rules *rules, const struct store *st
 }
 
 /* The buckets below are left: of count all of their rows count, else the acknowledged ones that fired. */
-static void leave(const struct rules *rules, struct store *store, int64_t below)
+static void leave(const struct rules *rules, struct stored *store, int64_t below)
 {
     for (unsigned b = 0; (int64_t)b < below && b < BUCKETS_MAX; b++) {
         unsigned rows = 0;
@@ -195,7 +195,7 @@ static void leave(const struct rules *rules, struct store *store, int64_t below)
     }
 }
 
-static void put_row(const struct rules *rules, struct store *store, const struct bk_action *action,
+static void put_row(const struct rules *rules, struct stored *store, const struct bk_action *action,
                     unsigned bucket)
 {
     uint8_t *buckets = &store->buckets[action->row.sequence];
@@ -207,7 +207,7 @@ static void put_row(const struct rules *rules, struct store *store, const struct
         leave(rules, store, action->bucket);
 }
 
-static void write_state(const struct rules *rules, struct store *store, const struct bk_action *action)
+static void write_state(const struct rules *rules, struct stored *store, const struct bk_action *action)
 {
     for (unsigned i = 0; i < BK_COLUMNS; i++)
         if (action->mask >> i & 1)
@@ -227,7 +227,7 @@ static void answer_row(const int64_t *row, unsigned mask, unsigned columns, stru
 }
 
 /* Returns whether the condition held. */
-static bool compare_and_set(const struct rules *rules, struct store *store, const struct bk_action *action,
+static bool compare_and_set(const struct rules *rules, struct stored *store, const struct bk_action *action,
                             struct bk_outcome *told)
 {
     const bool is_lock = action->kind == BK_ACT_CAS_LOCK;
@@ -247,7 +247,7 @@ static bool compare_and_set(const struct rules *rules, struct store *store, cons
     return true;
 }
 
-static void read_rows(const struct rules *rules, const struct store *store, const struct bk_read_step *step,
+static void read_rows(const struct rules *rules, const struct stored *store, const struct bk_read_step *step,
                       struct answer *answer)
 {
     for (int64_t bucket = step->bucket_low; bucket <= step->bucket_high; bucket++) {
@@ -273,7 +273,7 @@ static bool is_after(int64_t time_ns, int64_t id, const int64_t *place)
     return time_ns > place[BK_PLACE_TIME] || (time_ns == place[BK_PLACE_TIME] && id > place[BK_PLACE_ID]);
 }
 
-static void count_rows(const struct rules *rules, const struct store *store, const struct bk_action *action,
+static void count_rows(const struct rules *rules, const struct stored *store, const struct bk_action *action,
                        unsigned bucket, struct bk_outcome *told)
 {
     for (unsigned r = 0; r < rules->config.rows && action->bucket == (int64_t)bucket; r++) {
@@ -289,7 +289,7 @@ static void count_rows(const struct rules *rules, const struct store *store, con
     }
 }
 
-uint32_t explore_perform(const struct rules *rules, struct store *store, const struct bk_action *action,
+uint32_t explore_perform(const struct rules *rules, struct stored *store, const struct bk_action *action,
                          struct answer *answer)
 {
     struct bk_outcome *told = &answer->told;

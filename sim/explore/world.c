@@ -33,8 +33,8 @@ struct agent {
     uint32_t checkpoint;
     struct slot slots[OPERATIONS_MAX];
 };
-struct judged {
-    struct store store;
+struct judged_store {
+    struct stored store;
     uint32_t broken, unused;
 };
 struct late {
@@ -79,7 +79,7 @@ static const void *item(const struct space *space, enum pool_name name, uint32_t
     return space->pools[name].items + (size_t)number * space->pools[name].size;
 }
 
-static const struct store *store_at(const struct space *space, uint32_t number)
+static const struct stored *store_at(const struct space *space, uint32_t number)
 {
     return item(space, STORES, number);
 }
@@ -131,9 +131,9 @@ static uint32_t put(struct space *space, enum pool_name name, const void *bytes,
     return pool->count - 1;
 }
 
-static uint32_t put_store(struct space *space, const struct store *store)
+static uint32_t put_store(struct space *space, const struct stored *store)
 {
-    const struct judged judged = {*store, explore_judge(&space->rules, store, NULL), 0};
+    const struct judged_store judged = {*store, explore_judge(&space->rules, store, NULL), 0};
     return put(space, STORES, &judged, hash_of(store, sizeof *store));
 }
 
@@ -183,7 +183,7 @@ static bool has_effect(enum bk_action_kind kind)
 /* Returns the numbers of the store and, above them, of the answer. */
 static uint64_t compute_effect(struct space *space, uint32_t number, uint32_t request)
 {
-    struct store store = *store_at(space, number);
+    struct stored store = *store_at(space, number);
     struct answer answer;
     memset(&answer, 0, sizeof answer);
     meet(space, explore_perform(&space->rules, &store, action_at(space, request), &answer));
@@ -197,7 +197,7 @@ static uint64_t compute_effect(struct space *space, uint32_t number, uint32_t re
 
 static uint32_t compute_noted(struct space *space, uint32_t number, uint32_t what)
 {
-    struct store store = *store_at(space, number);
+    struct stored store = *store_at(space, number);
     const struct note *note = item(space, NOTES, what & (MAY_FAIL - 1));
     if (note->taken != 0)
         store.times[store.taken++] = (int64_t)note->taken * EXPLORE_TICK_NS;
@@ -551,8 +551,8 @@ static bool is_idle(const struct space *space, const struct world *world)
 
 uint32_t explore_broken(const struct space *space, const struct world *world, struct explore_break *out)
 {
-    const struct store *store = store_at(space, world->store);
-    uint32_t broken = ((const struct judged *)item(space, STORES, world->store))->broken;
+    const struct stored *store = store_at(space, world->store);
+    uint32_t broken = ((const struct judged_store *)item(space, STORES, world->store))->broken;
     if (out != NULL)
         explore_judge(&space->rules, store, out);
     if (store->has_lock && store->lock[BK_LOCK_OWNER] != 0 && world->faults == 0 && is_idle(space, world)) {
@@ -684,7 +684,7 @@ static void move_agent(struct moves *moves, unsigned at)
     const struct explore_config *config = &space->rules.config;
     const struct world *from = moves->from;
     const struct agent *agent = agent_at(space, from->agents[at]);
-    const struct store *store = store_at(space, from->store);
+    const struct stored *store = store_at(space, from->store);
     unsigned used = 0;
     for (unsigned i = 0; i < config->agent.operations; i++) {
         used += agent->slots[i].is_used;
@@ -800,7 +800,7 @@ void explore_tell(struct space *space, const struct world *from, const struct mo
                   struct explore_step *out)
 {
     const enum explore_move_kind kind = move->kind;
-    const struct store *before = store_at(space, from->store), *after = store_at(space, move->to.store);
+    const struct stored *before = store_at(space, from->store), *after = store_at(space, move->to.store);
     const struct agent *agent = agent_at(space, from->agents[move->agent]);
     const struct slot *slot = &agent->slots[move->operation];
     const bool is_late = kind == EXPLORE_LATE_EFFECT;
@@ -848,7 +848,7 @@ static bool make_pools(struct space *space)
         unsigned bits;
     } pools[POOLS] = {[AGENTS] = {sizeof(struct agent), AGENT_BITS(config->agents)},
                       [CHECKPOINTS] = {space->memory_size, AGENT_BITS(config->agents)},
-                      [STORES] = {sizeof(struct judged), STORE_BITS},
+                      [STORES] = {sizeof(struct judged_store), STORE_BITS},
                       [LATES] = {sizeof(struct late), LATE_BITS},
                       [ACTIONS] = {sizeof(struct bk_action), 16},
                       [ANSWERS] = {sizeof(struct answer), 18},
@@ -887,7 +887,7 @@ struct space *explore_space(const struct explore_config *config, struct sim_erro
         return NULL;
     }
     /* Number 0: nothing is stored, late or told. */
-    static const struct store store;
+    static const struct stored store;
     static const struct late late;
     static const struct note note;
     put_store(space, &store);

@@ -30,7 +30,7 @@
 
 /* Registers and rows. A write that takes effect wins over all earlier ones; a late one may take effect, and
  * win, after any later one, as when its coordinator was paused and dates it again (docs/mock.md). */
-struct store {
+struct stored {
     int64_t state[BK_COLUMNS], lock[2], starts[BUCKETS_MAX], times[EXPLORE_ROWS_MAX];
     uint8_t counters[BUCKETS_MAX];     /* all but guarded use only the first */
     uint8_t buckets[EXPLORE_ROWS_MAX]; /* bit b: the row is stored in bucket b */
@@ -68,9 +68,9 @@ struct rules {
 bool explore_rules(const struct explore_config *config, struct rules *out, struct sim_error *error);
 /* The guarantees that the store breaks. For a break of out->oracle, unless out is NULL, sets its text and
  * newest. */
-uint32_t explore_judge(const struct rules *rules, const struct store *store, struct explore_break *out);
+uint32_t explore_judge(const struct rules *rules, const struct stored *store, struct explore_break *out);
 /* A request takes effect. Sets *answer, which is zeroed, and returns the probes that it meets. */
-uint32_t explore_perform(const struct rules *rules, struct store *store, const struct bk_action *action,
+uint32_t explore_perform(const struct rules *rules, struct stored *store, const struct bk_action *action,
                          struct answer *answer);
 
 /* --- world.c: states. */

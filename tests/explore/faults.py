@@ -36,12 +36,13 @@ REASONS = {
     "read-window-stays-empty": "No strategy of a world has windows, so agents remember no empty ones.",
     "steps-memory-gives-up": ONE_KEY,
     "evict-cold-by-time": ONE_KEY,
-    "vector-protocol-5": "In a world only the loss of its state leaves a state without some columns, and a conditional "
-                         "update that follows writes all of them anyway.",
+    "vector-protocol-5": "Only the loss of a state leaves one without some columns, and a conditional update "
+                         "that follows writes all of them anyway.",
     "vector-counted-13": CONTENDED,
     "vector-guarded-3": "The reads of a world are of the newest rows, not of a range.",
     "vector-guarded-4": "It needs two buckets with the same start, and starts ascend.",
-    "vector-guarded-7": "A request whose outcome stays unknown takes a second or more, longer than any other wait before a retry.",
+    "vector-guarded-7": "A request whose outcome stays unknown takes a second or more, longer than any other "
+                        "wait before a retry.",
     "vector-guarded-12": CONTENDED,
     "vector-memory-3": CONTENDED,
     "vector-sum-3": "Rows are counted by their number; a world has no intervals (`every_ns`).",
