@@ -847,7 +847,7 @@ static bool make_pools(struct space *space)
         size_t size;
         unsigned bits;
     } pools[POOLS] = {[AGENTS] = {sizeof(struct agent), AGENT_BITS(config->agents)},
-                      [CHECKPOINTS] = {space->memory_size, AGENT_BITS(config->agents)},
+                      [CHECKPOINTS] = {space->memory_size, AGENT_BITS(config->agents) - 1},
                       [STORES] = {sizeof(struct judged_store), STORE_BITS},
                       [LATES] = {sizeof(struct late), LATE_BITS},
                       [ACTIONS] = {sizeof(struct bk_action), 16},
