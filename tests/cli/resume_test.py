@@ -10,14 +10,19 @@ import re
 import resource
 import signal
 import sqlite3
+import sys
 import unittest
 
-from program import SMALL, ProgramTest, commands_s, without_progress
-from share import SHARE, in_full, part
+HASTY = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
 
-# On a faster machine the run lasts longer, so that it takes this much processor time: partial results are stored
-# every second.
-LONG_S = 2 if SHARE == 1 else 1.3
+from program import SMALL, ProgramTest, commands_s, without_progress  # noqa: E402
+from share import in_full, part  # noqa: E402
+
+# Partial results are stored every second of the program's clock.
+FACTOR = 10 if HASTY else 1
+HASTE = {"LD_PRELOAD": HASTY, "HASTY_FACTOR": str(FACTOR)} if HASTY else {}
+# On a faster machine the run lasts longer, so that it takes this much processor time.
+LONG_S = 2 / FACTOR
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 24/s")
         .replace("duration: 2d", "duration: 7d").replace("0.01/s", "0.1/s"))
 LONG = re.sub(r"(?m)^keys: .*$", "keys: {count: 2000}", LONG)
@@ -67,6 +72,9 @@ def without_look(err):
 class ResumeTest(ProgramTest):
     references = {}  # for all tests: scenario and arguments -> the result of the run, and its processor time
     lasting = {}  # for all tests: scenario -> the same with a longer duration
+
+    def start(self, *arguments, **options):
+        return super().start(*arguments, environment=HASTE, **options)
 
     def path(self, name="bucketlab.db"):
         return os.path.join(self.folder, name)
@@ -132,7 +140,7 @@ class ResumeTest(ProgramTest):
         whole = self.write_long()
         kills, code = 0, -signal.SIGKILL
         while code == -signal.SIGKILL:
-            code, err = self.stop_after(LONG_S * draws.uniform(0.2, 0.8), signal.SIGKILL, "run", "long.yaml",
+            code, err = self.stop_after(LONG_S * draws.uniform(0.3, 0.9), signal.SIGKILL, "run", "long.yaml",
                                         "--no-charts", "--jobs", str(draws.randint(1, 3)))
             kills += code == -signal.SIGKILL
         self.assertEqual(code, 0, err)
@@ -174,7 +182,7 @@ class ResumeTest(ProgramTest):
             self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_trace_that_has_changed_begins_again(self):
-        lines = "".join(f"{1767225600000 + i * 1000},key-{i % 700},{100 + i % 50}\n" for i in range(400000))
+        lines = "".join(f"{1767225600000 + i * 1000},key-{i % 700},{100 + i % 50}\n" for i in range(400000 // FACTOR))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
         text = ("name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}, hash: {buckets: 16}]\n"
                 "reads: {limit: 1000, latest: {rows: 20, rate: 400/s}}\n")

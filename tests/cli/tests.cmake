@@ -58,8 +58,15 @@ add_test(NAME cli/sweep_slow COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/sweep_t
 set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 600)
 set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)
 
+# A library that makes time pass faster, to be preloaded, which sanitizers do not allow.
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_library(hasty MODULE ${CMAKE_CURRENT_LIST_DIR}/hasty.c)
+  target_link_libraries(hasty PRIVATE bucketlab_flags)
+  set_target_properties(hasty PROPERTIES PREFIX "" C_EXTENSIONS ON)
+  set(hasty $<TARGET_FILE:hasty>)
+endif()
 add_test(NAME cli/resume_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
-         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+         $<TARGET_FILE:bucketlab> ${hasty} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900)
 
 # Files that the build makes from the tables of commands and options.
@@ -79,13 +86,10 @@ foreach(name progress texts sentences stress_distribution)
   add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 60)
 endforeach()
-# The line of progress on a terminal, with a preloaded library, which sanitizers do not allow.
-if(CMAKE_C_FLAGS MATCHES "-fsanitize" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+# The line of progress on a terminal.
+if(NOT TARGET hasty)
   return()
 endif()
-add_library(hasty MODULE ${CMAKE_CURRENT_LIST_DIR}/hasty.c)
-target_link_libraries(hasty PRIVATE bucketlab_flags)
-set_target_properties(hasty PROPERTIES PREFIX "" C_EXTENSIONS ON)
 add_test(NAME cli/bar_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bar_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> $<TARGET_FILE:hasty>
          WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
