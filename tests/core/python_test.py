@@ -5,7 +5,7 @@
   python_test.py BUILD           only its extension, with this interpreter if it has cffi and pytest, otherwise in an
                                  environment that is kept for the next time; mypy if it is installed
   python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in a separate environment,
-                                 where the README's example draws its histogram
+                                 where the README's example draws its histogram; mypy
 
 Exits with 77 when the environment cannot be made: no pip, no network, no compiler for Python.
 """
@@ -19,7 +19,8 @@ import tempfile
 
 CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
 IS_ENOUGH = "import cffi, pytest, setuptools; assert int(setuptools.__version__.split('.')[0]) >= 77"
-NEEDS = ["cffi", "setuptools>=77", "wheel", "numpy", "pytest", "mypy", "types-cffi"]
+NEEDS = ["cffi", "setuptools>=77", "wheel", "numpy", "pytest"]
+TYPES = ["mypy", "types-cffi"]
 
 
 def call(*command, **options):
@@ -31,18 +32,23 @@ def call(*command, **options):
 
 def environment(folder, *more):
     """The interpreter of an environment with everything that the package needs, and more; created once. One without
-    more uses what the machine has."""
+    more uses what the machine has. Its pip is that of the machine: to install another one takes four seconds."""
     python = folder / "bin/python"
     if not (folder / "is_whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        for command in ([sys.executable, "-m", "venv", *([] if more else ["--system-site-packages"]), folder],
-                        [python, "-m", "pip", "install", "--quiet", "--no-compile", *NEEDS, *more]):
+        inherits = [] if more else ["--system-site-packages"]
+        for command in ([sys.executable, "-m", "venv", "--without-pip", *inherits, folder],
+                        [*pip(python), "install", "--quiet", "--no-compile", *NEEDS, *more]):
             done = subprocess.run(command, text=True, capture_output=True, check=False)
             if done.returncode != 0:
                 print(f"skipped: no environment for Python: {(done.stderr or done.stdout).strip()[-300:]}")
                 sys.exit(77)
         (folder / "is_whole").touch()
     return python
+
+
+def pip(python):
+    return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
 
 
 def can(python, code):
@@ -75,6 +81,11 @@ def walk(python, build):
             sys.exit("the README's walk draws nothing")
 
 
+def check_types(python, package, build):
+    print(call(python, "-m", "mypy", "--strict", "--cache-dir", build / "python-mypy", package / "src/bucketing",
+               package / "examples", cwd=package))
+
+
 def build_and_test(build):
     kept = build / "python-environment"
     python = sys.executable if can(sys.executable, IS_ENOUGH) and not kept.exists() else environment(kept)
@@ -84,20 +95,20 @@ def build_and_test(build):
     call(python, "setup.py", "-q", "build", "--build-lib", built, cwd=package, env={**os.environ, **compiler})
     judge(python, package, env={**os.environ, "PYTHONPATH": str(built), "PYTHONDONTWRITEBYTECODE": "1"})
     if can(python, "import mypy, numpy"):
-        print(call(python, "-m", "mypy", "--strict", "--cache-dir", build / "python-mypy", package / "src/bucketing",
-                   package / "examples", cwd=package))
+        check_types(python, package, build)
 
 
 def build_wheels(build):
-    tools = environment(build / "python-environment")
+    tools = environment(build / "python-tools", *TYPES)
     with tempfile.TemporaryDirectory(dir=build) as scratch:
         scratch = pathlib.Path(scratch)
         package = copy_of_core(scratch / "core")
+        check_types(tools, package, build)
         call(tools, "setup.py", "-q", "sdist", "--dist-dir", scratch / "sdist", cwd=package)
         for name, source in (("tree", package), ("sdist", next((scratch / "sdist").glob("*.tar.gz")))):
-            call(tools, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", scratch / name, source)
-            python = environment(scratch / f"environment-{name}", "matplotlib")
-            call(python, "-m", "pip", "install", "--no-deps", next((scratch / name).glob("*.whl")))
+            call(*pip(tools), "wheel", "--no-deps", "--no-build-isolation", "-w", scratch / name, source)
+            python = environment(scratch / f"environment-{name}", "matplotlib", *TYPES)
+            call(*pip(python), "install", "--no-deps", next((scratch / name).glob("*.whl")))
             judge(python, package)
             walk(python, build)
             probe = "import bucketing\nreveal_type(bucketing.Strategy.count(5).kind)\n"
