@@ -420,7 +420,7 @@ class CheckTest(ProgramTest):
         whole.close()
         self.assertGreater(len(deletions), 20)
         good = self.bytes_of("b.db")
-        for at, deletion in enumerate(deletions):
+        for at, deletion in part(list(enumerate(deletions))[::-1]):
             with open(os.path.join(self.folder, "b.db"), "wb") as file:
                 file.write(good)
             database = sqlite3.connect(os.path.join(self.folder, "b.db"))

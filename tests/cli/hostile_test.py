@@ -103,7 +103,7 @@ class HostileTest(ProgramTest):
     def test_database_that_is_locked_at_the_end_costs_no_run(self):
         self.write("small.yaml", SMALL)
         days, used_s = 1, 0
-        while used_s < 0.3:
+        while used_s < 0.15:
             days, before_s = 2 * days, commands_s()
             command = ["run", "small.yaml", "--no-charts", "--quiet", "--set", "arrivals.rate=50/s", "--set",
                        f"duration={days}d"]

@@ -203,7 +203,8 @@ class TuneScenarioTest(ProgramTest):
 
     def test_answer_does_not_depend_on_jobs_and_is_stored(self):
         self.assertEqual(self.answer(), self.tune("--jobs", "3"))
-        bursts = ["--set", "arrivals.bursts={on: 10m, off: 1h, factor: 10}", "--set", "tune.strategies=[time]"]
+        bursts = ["--set", "arrivals.bursts={on: 10m, off: 1h, factor: 10}", "--set", "tune.strategies=[time]", "--set",
+                  "duration=8h"]
         answers = [self.tune(*bursts, "--jobs", jobs, "--db", jobs) for jobs in ("1", "3")]
         self.assertEqual(answers[0], answers[1])
         answers = [self.answer()]

@@ -12,7 +12,8 @@ import sqlite3
 import subprocess
 import unittest
 
-from mpirun import IS_SLOW, MpiTest
+from mpirun import HASTY, IS_SLOW, MpiTest
+import program
 from program import SMALL, commands_s
 from share import SHARE, in_full
 
@@ -20,6 +21,7 @@ from share import SHARE, in_full
 # second to tell the ranks that it was interrupted, but a killed rank 0 stores nothing more. The first jobs that are
 # stored are 64 at most.
 SWEEP_S = 4 if SHARE == 1 else 1
+HASTE = 5  # the clock of a stream run that is killed, which stores a partial result every second
 SWEEP = SMALL.replace("duration: 2d", "duration: 6d") + """\
 sweep:
   seeds: 80
@@ -123,13 +125,15 @@ class KilledTest(MpiTest):
         self.wait_until(lambda: min(self.used_s(pid) for pid in ranks.values()) > 0.4, process)
 
     def test_stream_run_with_a_killed_rank_resumes(self):
-        days, used_s = 4, 0
-        while used_s < SWEEP_S:
+        days, used_s = 1, 0
+        while used_s < SWEEP_S / HASTE:
             days, before_s = 2 * days, commands_s()
             self.write("s.yaml", KEYS.replace("duration: 2d", f"duration: {days}d"))
             alone = self.good_json("run", "s.yaml", "--json", "--quiet", "--no-charts", "--db", f"{days}.db")
             used_s = commands_s() - before_s
-        process = self.start_ranks(3, "run", "s.yaml", "--json", "--quiet", "--no-charts", "--jobs", "1")
+        hastily = ["env", f"LD_PRELOAD={HASTY}", f"HASTY_FACTOR={HASTE}", program.PROGRAM]
+        process = self.start_ranks(3, "run", "s.yaml", "--json", "--quiet", "--no-charts", "--jobs", "1",
+                                   command=hastily)
         ranks = self.ranks_of(process, 3)
         self.wait_until(lambda: self.stored("outcome") > 0, process)
         self.disturb(process, ranks.values(), ranks[1], signal.SIGKILL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the program under mpirun, in a fresh folder. The arguments of a test script are the paths of the
-program, of the one that guarantees too much, and of the probe.
+program, of the one that guarantees too much, of the probe, and of hasty.c's library.
 """
 import os
 import re
@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-BOLD, PROBE = (os.path.abspath(sys.argv.pop(2)) for _ in range(2))
+BOLD, PROBE, HASTY = (os.path.abspath(sys.argv.pop(2)) for _ in range(3))
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
     sys.argv.remove("slow")

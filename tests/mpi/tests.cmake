@@ -15,7 +15,7 @@ if(TARGET sim_ranks_mpi)
     string(REPLACE "_slow" "" script ${name})
     add_test(NAME mpi/${name}_test
              COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${script}_test.py $<TARGET_FILE:bucketlab_mpi>
-                     $<TARGET_FILE:bucketlab_mpi_bold> $<TARGET_FILE:mpi_ranks_probe> ${slow}
+                     $<TARGET_FILE:bucketlab_mpi_bold> $<TARGET_FILE:mpi_ranks_probe> $<TARGET_FILE:hasty> ${slow}
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun)
   endforeach()

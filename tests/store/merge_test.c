@@ -197,7 +197,7 @@ static void test_overlapping_parts_merge_in_any_order(void **state)
 {
     struct stand *stand = *state;
     uint64_t draw = 5;
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < (int)test_part(12); round++) {
         unsigned parts[SOURCES], all = 0;
         for (int i = 0; i < SOURCES; i++) {
             draw = sim_mix64(draw);

@@ -9,6 +9,8 @@ bucketlab_test(tune/contest_test LINK sim_tune m)
 bucketlab_memory_test(tune/contest_memory_test LINK sim_tune m)
 bucketlab_test(tune/standard_test LINK sim_tune m)
 bucketlab_test(tune/exhaustive_test LINK sim_tune ZLIB::ZLIB m TIMEOUT 900)
+# `run` and `tune` are also compared by lab/answers_fuzz, each with the second implementation.
+set_property(TEST tune/standard_test APPEND PROPERTY LABELS slow)
 foreach(name search standard exhaustive)
   add_test(NAME tune/${name}_all COMMAND tune_${name}_test all)
   set_tests_properties(tune/${name}_all PROPERTIES TIMEOUT 1800 LABELS slow)
