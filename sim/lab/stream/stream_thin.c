@@ -67,15 +67,12 @@ static void add_weight(struct lab_weight *sum, struct lab_weight more)
     lab_bytes_add(&sum->bytes, more.bytes);
 }
 
-/* The weight of rows with times of a class. Of many rows with drawn sizes, only the outer ones are drawn. */
-static struct lab_weight weigh(struct lab_worker *worker, uint32_t class, uint64_t rows,
-                               struct sim_random *sizes)
+/* Of many rows, only the outer sizes are drawn. */
+SIM_OUT_OF_LINE static struct lab_weight weigh_drawn(struct lab_worker *worker, uint32_t class, uint64_t rows,
+                                                     struct sim_random *sizes)
 {
     enum { AT_ONCE = 256 };
     const struct wl_workload *workload = &worker->scenario->workload;
-    if (workload->row_bytes.kind == SIM_SIZE_CONSTANT)
-        return (struct lab_weight){product(rows, (uint64_t)workload->row_bytes.a),
-                                   product(rows, worker->row_bytes[class])};
     struct lab_weight sum = {0, 0};
     uint64_t left = rows, drawn[AT_ONCE];
     int level = SIM_LEVELS - 1;
@@ -103,7 +100,17 @@ static struct lab_weight weigh(struct lab_worker *worker, uint32_t class, uint64
     return sum;
 }
 
-/* Prepares weigh() for rows with drawn sizes. */
+/* The weight of rows with times of a class. */
+static inline struct lab_weight weigh(struct lab_worker *worker, uint32_t class, uint64_t rows,
+                                      struct sim_random *sizes)
+{
+    const struct sim_size *size = &worker->scenario->workload.row_bytes;
+    if (size->kind != SIM_SIZE_CONSTANT)
+        return weigh_drawn(worker, class, rows, sizes);
+    return (struct lab_weight){product(rows, (uint64_t)size->a), product(rows, worker->row_bytes[class])};
+}
+
+/* Prepares weigh_drawn(). */
 static void prepare_sums(struct lab_worker *worker)
 {
     enum { VALUES = 1 << 14 };
