@@ -481,7 +481,8 @@ static bool put_values(struct trace_table *table, bool are_all)
             if (pass == 0 && value != NULL && !trace_json_put(fields, value, &record->sizes[field]))
                 return false;
             record->fields[field] = value == NULL ? NULL : at;
-            at += pass == 0 || value == NULL ? 0 : record->sizes[field] + 1;
+            if (pass == 1 && value != NULL)
+                at += record->sizes[field] + 1;
         }
     }
     return true;
