@@ -320,48 +320,41 @@ static struct sample_column *column_named(struct sample_rows *rows, const char *
 
 #define SHOWN 60
 
-static bool check_is_there(const struct sample_column *column, const char *path, struct sim_error *error)
-{
-    return column->is_in_file || column->column->feed == LAB_FEED_BUCKET ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:1: no column '%s', which is in the table's primary key; export it too", path,
-                    column->column->name);
-}
+/* A file that is read. */
+struct source {
+    const char *path;
+    struct wl_csv_record record;
+    struct sample_rows *rows;
+    struct sim_error *error;
+};
 
-static bool read_header(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
-                        struct sim_error *error)
+#define FAIL(source, format, ...)                                                                            \
+    sim_fail((source)->error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": " format, (source)->path,                    \
+             (source)->record.line, __VA_ARGS__)
+
+static bool read_header(struct source *source)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        struct sample_column *column = column_named(rows, record->fields[i]);
+    struct sample_rows *rows = source->rows;
+    for (size_t i = 0; i < source->record.count; i++) {
+        struct sample_column *column = column_named(rows, source->record.fields[i]);
         if (column == NULL)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "%s:%" PRIu64 ": '%.*s' is not a column of the scenario's table; name it under "
-                "row.columns or in 'table', leave it out, or put the columns' names into the first "
-                "line, as COPY TO does WITH HEADER = TRUE",
-                path, record->line, SHOWN, record->fields[i]);
+            return FAIL(source,
+                        "'%.*s' is not a column of the scenario's table; name it under row.columns or in "
+                        "'table', leave it out, or put the columns' names into the first line, as COPY TO "
+                        "does WITH HEADER = TRUE",
+                        SHOWN, source->record.fields[i]);
         if (column->is_in_file)
-            return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s' appears twice; remove one",
-                            path, record->line, column->column->name);
+            return FAIL(source, "column '%s' appears twice; remove one", column->column->name);
         column->is_in_file = true;
         column->field = i;
     }
     for (size_t i = 0; i < rows->key_count + rows->regular; i++) {
-        if (!check_is_there(&rows->keys[i], path, error))
-            return false;
+        const struct sample_column *column = &rows->keys[i];
+        if (!column->is_in_file && column->column->feed != LAB_FEED_BUCKET)
+            return FAIL(source, "no column '%s', which is in the table's primary key; export it too",
+                        column->column->name);
     }
     return true;
-}
-
-static bool check_fields(const char *path, const struct wl_csv_record *record, size_t wanted,
-                         struct sim_error *error)
-{
-    return record->count == wanted ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": %zu fields where the first line has %zu; write a row per line, and quote fields "
-                    "with a comma",
-                    path, record->line, record->count, wanted);
 }
 
 static bool copy(const void *bytes, size_t size, uint8_t **out, size_t *out_size, struct sim_error *error)
@@ -416,46 +409,44 @@ static bool sample_value_parse(enum cass_type type, const char *text, size_t tex
 
 /* Sets *out to the malloc'ed value of a column: NULL for null, zeros for a bucket column that is not in the
  * file. */
-static bool value_of(const struct sample_column *column, const char *path, const struct wl_csv_record *record,
-                     uint8_t **out, size_t *size, struct sim_error *error)
+static bool value_of(const struct source *source, const struct sample_column *column, uint8_t **out,
+                     size_t *size)
 {
+    const char *name = column->column->name;
     struct sim_error why;
     *out = NULL;
     *size = 0;
     if (!column->is_in_file && column->column->feed == LAB_FEED_BUCKET) {
         *size = column->column->weight.value;
         *out = calloc(1, *size);
-        return *out != NULL || sim_fail_memory(error);
+        return *out != NULL || sim_fail_memory(source->error);
     }
-    if (!column->is_in_file || record->sizes[column->field] == 0)
+    if (!column->is_in_file || source->record.sizes[column->field] == 0)
         return true;
     if (column->column->weight.is_complex)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": column '%s' has a cell for each element, which a sample does not "
-                        "weigh; leave the column out",
-                        path, record->line, column->column->name);
-    const char *text = record->fields[column->field];
-    size_t text_size = record->sizes[column->field];
+        return FAIL(
+            source,
+            "column '%s' has a cell for each element, which a sample does not weigh; leave the column "
+            "out",
+            name);
+    const char *text = source->record.fields[column->field];
+    const size_t text_size = source->record.sizes[column->field];
     if (column->type != CASS_TEXT && strlen(text) != text_size)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": column '%s': a zero byte; export it as a blob", path, record->line,
-                        column->column->name);
+        return FAIL(source, "column '%s': a zero byte; export it as a blob", name);
     if (sample_value_parse(column->type, text, text_size, out, size, &why))
         return true;
-    if (why.class != SIM_ERROR_INPUT)
-        return sim_fail(error, why.class, "%s", why.text);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s': %s", path, record->line,
-                    column->column->name, why.text);
+    return why.class == SIM_ERROR_INPUT ? FAIL(source, "column '%s': %s", name, why.text)
+                                        : sim_fail(source->error, why.class, "%s", why.text);
 }
 
-static bool fail_null(const struct sample_column *column, const char *path, uint64_t line,
-                      struct sim_error *error)
+/* Likewise of a column of the primary key, which may not be null. */
+static bool value_of_key(const struct source *source, const struct sample_column *column, uint8_t **out,
+                         size_t *size)
 {
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": column '%s' of the primary key is empty; give it a value, or leave the row "
-                    "out",
-                    path, line, column->column->name);
+    return value_of(source, column, out, size) &&
+           (*out != NULL ||
+            FAIL(source, "column '%s' of the primary key is empty; give it a value, or leave the row out",
+                 column->column->name));
 }
 
 /* Sets the row's time of writing if the value contains a time. */
@@ -474,50 +465,41 @@ static void take_time(const struct sample_column *column, const uint8_t *value, 
     }
 }
 
+/* Appends a value with its size in front; 0: null. */
 static bool put(struct sample_rows *rows, const void *bytes, size_t size, struct sim_error *error)
 {
-    if (!sim_grow(&rows->bytes, &rows->capacity, rows->size + size, sizeof *rows->bytes))
+    const uint32_t told = bytes == NULL ? 0 : (uint32_t)size + 1;
+    if (!sim_grow(&rows->bytes, &rows->capacity, rows->size + sizeof told + size, sizeof *rows->bytes))
         return sim_fail_memory(error);
+    memcpy(rows->bytes + rows->size, &told, sizeof told);
     if (size > 0)
-        memcpy(rows->bytes + rows->size, bytes, size);
-    rows->size += size;
+        memcpy(rows->bytes + rows->size + sizeof told, bytes, size);
+    rows->size += sizeof told + size;
     return true;
 }
 
-static bool put_sized(struct sample_rows *rows, uint32_t told, const void *bytes, size_t size,
-                      struct sim_error *error)
+static bool add_key(const struct source *source, struct sample_row *row, bool *is_told)
 {
-    return put(rows, &told, sizeof told, error) && put(rows, bytes, size, error);
-}
-
-static bool add_key(struct sample_rows *rows, struct sample_row *row, const char *path,
-                    const struct wl_csv_record *record, bool *is_told, struct sim_error *error)
-{
+    struct sample_rows *rows = source->rows;
     struct cass_component parts[SAMPLE_COLUMNS_MAX];
     uint8_t *values[SAMPLE_COLUMNS_MAX] = {NULL}, *key = NULL;
+    size_t size = 0, most = 0;
     bool ok = true;
     for (size_t i = 0; ok && i < rows->key_count; i++) {
-        size_t size;
-        ok = value_of(&rows->keys[i], path, record, &values[i], &size, error) &&
-             (values[i] != NULL || fail_null(&rows->keys[i], path, record->line, error)) &&
-             (size <= CASS_COMPONENT_SIZE_MAX ||
-              sim_fail(error, SIM_ERROR_INPUT,
-                       "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path,
-                       record->line));
+        ok = value_of_key(source, &rows->keys[i], &values[i], &size);
         if (ok)
             take_time(&rows->keys[i], values[i], row, is_told);
         parts[i] = (struct cass_component){values[i], size};
+        most = size > most ? size : most;
     }
-    size_t size = ok ? cass_key_size(parts, rows->key_count) : 0;
-    ok = ok &&
-         (size <= CASS_COMPONENT_SIZE_MAX ||
-          sim_fail(error, SIM_ERROR_INPUT,
-                   "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path, record->line));
-    ok = ok && ((key = malloc(size + 1)) != NULL || sim_fail_memory(error));
+    size = ok && most <= CASS_COMPONENT_SIZE_MAX ? cass_key_size(parts, rows->key_count) : most;
+    ok = ok && (size <= CASS_COMPONENT_SIZE_MAX ||
+                FAIL(source, "a key of more than %u bytes; leave the row out", CASS_COMPONENT_SIZE_MAX));
+    ok = ok && ((key = malloc(size + 1)) != NULL || sim_fail_memory(source->error));
     if (ok) {
         cass_key_serialise(parts, rows->key_count, key);
         row->token = cass_token(key, size);
-        ok = put_sized(rows, (uint32_t)size + 1, key, size, error);
+        ok = put(rows, key, size, source->error);
     }
     for (size_t i = 0; i < rows->key_count; i++)
         free(values[i]);
@@ -525,54 +507,52 @@ static bool add_key(struct sample_rows *rows, struct sample_row *row, const char
     return ok;
 }
 
-static bool add_row(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
-                    struct sim_error *error)
+static bool add_row(const struct source *source)
 {
+    struct sample_rows *rows = source->rows;
     if (!sim_grow(&rows->rows, &rows->rows_capacity, rows->count + 1, sizeof *rows->rows))
-        return sim_fail_memory(error);
+        return sim_fail_memory(source->error);
     struct sample_row *row = &rows->rows[rows->count];
     bool is_told = false;
     *row = (struct sample_row){.rows = rows, .at = rows->size, .number = rows->count};
-    if (!add_key(rows, row, path, record, &is_told, error))
-        return false;
-    for (size_t i = 0; i < rows->other_count; i++) {
+    bool ok = add_key(source, row, &is_told);
+    for (size_t i = 0; ok && i < rows->other_count; i++) {
         struct sample_column *column = &rows->others[i];
+        const bool is_in_key = i < rows->regular;
         uint8_t *value;
         size_t size;
-        if (!value_of(column, path, record, &value, &size, error))
+        if (!(is_in_key ? value_of_key : value_of)(source, column, &value, &size))
             return false;
-        if (value == NULL && i < rows->regular)
-            return fail_null(column, path, record->line, error);
-        if (value != NULL && i < rows->regular)
+        if (is_in_key)
             take_time(column, value, row, &is_told);
         column->occurs = column->occurs || value != NULL;
-        bool ok = put_sized(rows, value == NULL ? 0 : (uint32_t)size + 1, value, size, error);
+        ok = put(rows, value, size, source->error);
         free(value);
-        if (!ok)
-            return false;
     }
-    rows->count++;
-    return true;
+    rows->count += ok;
+    return ok;
 }
 
 /* Reads the file. The caller must free the arrays of *out even after a failure. */
 static bool sample_rows_read(const struct lab_scenario *scenario, const char *path, struct sample_rows *out,
                              struct sim_error *error)
 {
+    struct source source = {.path = path, .rows = out, .error = error};
     struct wl_csv *csv;
-    struct wl_csv_record record;
     *out = (struct sample_rows){0};
     list_columns(out, &scenario->design);
     if (!wl_csv_open(path, "sample", &csv, error))
         return false;
-    bool ok = wl_csv_next(csv, &record, error);
-    size_t wanted = record.count;
-    ok = ok && (record.count == 0 || read_header(out, path, &record, error));
-    while (ok && wanted > 0) {
-        ok = wl_csv_next(csv, &record, error);
-        if (!ok || record.count == 0)
-            break;
-        ok = check_fields(path, &record, wanted, error) && add_row(out, path, &record, error);
+    bool ok = wl_csv_next(csv, &source.record, error);
+    const size_t wanted = source.record.count;
+    ok = ok && (wanted == 0 || read_header(&source));
+    while (ok && wanted > 0 && (ok = wl_csv_next(csv, &source.record, error)) && source.record.count > 0) {
+        if (source.record.count != wanted)
+            ok = FAIL(&source,
+                      "%zu fields where the first line has %zu; write a row per line, and quote fields "
+                      "with a comma",
+                      source.record.count, wanted);
+        ok = ok && add_row(&source);
     }
     wl_csv_close(csv);
     return ok &&
