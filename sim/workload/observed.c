@@ -513,46 +513,34 @@ enum column {
     SNAPSHOT,
     BACKUP,
     GENERATION,
+    PLAIN, /* does not tell partitions apart */
     COLUMNS
 };
 /* The names in sstablepartitions, and in large_partitions. Upper case, spaces and underscores do not matter.
  */
-static const char *const column_names[COLUMNS][2] = {{"key", "partition_key"},
-                                                     {"keyBinary"},
-                                                     {"size", "partition_size"},
-                                                     {"rowCount", "rows"},
-                                                     {"directory"},
-                                                     {"keyspace", "keyspace_name"},
-                                                     {"table", "table_name"},
-                                                     {"index"},
-                                                     {"snapshot"},
-                                                     {"backup"},
-                                                     {"generation", "sstable_name"}};
-/* Other columns of both, which do not tell partitions apart. */
-static const char *const plain_names[] = {"live",
-                                          "offset",
-                                          "cellCount",
-                                          "tombstoneCount",
-                                          "rowTombstoneCount",
-                                          "rangeTombstoneCount",
-                                          "complexTombstoneCount",
-                                          "cellTombstoneCount",
-                                          "rowTtlExpired",
-                                          "cellTtlExpired",
-                                          "format",
-                                          "version",
-                                          "compaction_time",
-                                          "range_tombstones",
-                                          "dead_rows"};
+static const char *const column_names[COLUMNS] = {
+    [KEY] = "key partition_key",
+    [KEY_BINARY] = "keyBinary",
+    [SIZE] = "size partition_size",
+    [ROWS] = "rowCount rows",
+    [DIRECTORY] = "directory",
+    [KEYSPACE] = "keyspace keyspace_name",
+    [TABLE] = "table table_name",
+    [INDEX] = "index",
+    [SNAPSHOT] = "snapshot",
+    [BACKUP] = "backup",
+    [GENERATION] = "generation sstable_name",
+    [PLAIN] =
+        "live offset cellCount tombstoneCount rowTombstoneCount rangeTombstoneCount complexTombstoneCount "
+        "cellTombstoneCount rowTtlExpired cellTtlExpired format version compaction_time range_tombstones "
+        "dead_rows"};
 
 struct csv {
     struct observed_file *file;
-    char *header_bytes; /* a copy, since the reader's buffer changes */
-    struct trace_span header;
     size_t column_count;
-    int places[COLUMNS];            /* -1: there is none */
-    uint64_t foreign;               /* bit j: column j is in neither */
-    struct trace_span foreign_name; /* of the first one */
+    int places[COLUMNS];             /* -1: there is none */
+    uint64_t foreign;                /* bit j: column j has no name that is known */
+    struct trace_shown foreign_name; /* of the first one */
     char delimiter;  /* a comma or a bar; 0: lines of a log, or of sstablepartitions without --csv */
     char title[256]; /* of those: the sstable that is being listed */
     uint64_t all;    /* and the number of all partitions, listed or not */
@@ -594,14 +582,15 @@ static void unquote(struct trace_span *field)
     field->end -= is_quoted;
 }
 
+/* Whether a field is the first word of `name`. */
 static bool is_named(struct trace_span field, const char *name)
 {
     for (const char *at = field.begin;; at++, name++) {
         while (at < field.end && (*at == '_' || *at == ' '))
             at++;
         name += *name == '_';
-        if (at == field.end || *name == '\0')
-            return at == field.end && *name == '\0';
+        if (at == field.end || *name == '\0' || *name == ' ')
+            return at == field.end && (*name == '\0' || *name == ' ');
         if (trace_lower(*at) != trace_lower(*name))
             return false;
     }
@@ -609,19 +598,14 @@ static bool is_named(struct trace_span field, const char *name)
 
 static enum column column_of(struct trace_span field)
 {
-    size_t i = 0;
-    while (i < COLUMNS && !is_named(field, column_names[i][0]) &&
-           (column_names[i][1] == NULL || !is_named(field, column_names[i][1])))
-        i++;
-    return (enum column)i;
-}
-
-static bool is_plain(struct trace_span field)
-{
-    size_t i = 0;
-    while (i < COUNT(plain_names) && !is_named(field, plain_names[i]))
-        i++;
-    return i < COUNT(plain_names);
+    for (enum column column = 0; column < COLUMNS; column++) {
+        for (const char *name = column_names[column]; *name != '\0';
+             name += strcspn(name, " "), name += *name == ' ') {
+            if (is_named(field, name))
+                return column;
+        }
+    }
+    return COLUMNS;
 }
 
 static bool find_columns(struct csv *csv)
@@ -629,19 +613,19 @@ static bool find_columns(struct csv *csv)
     for (size_t i = 0; i < COLUMNS; i++)
         csv->places[i] = -1;
     for (size_t j = 0; j < csv->column_count; j++) {
-        enum column column = column_of(csv->fields[j]);
-        if (column == COLUMNS && !is_plain(csv->fields[j])) {
-            csv->foreign_name = csv->foreign == 0 ? csv->fields[j] : csv->foreign_name;
+        const struct trace_span field = csv->fields[j];
+        const enum column column = column_of(field);
+        if (column == COLUMNS) {
+            csv->foreign_name = csv->foreign == 0 ? observed_show(field) : csv->foreign_name;
             csv->foreign |= UINT64_C(1) << j;
         }
-        if (column == COLUMNS)
+        if (column >= PLAIN)
             continue;
         if (csv->places[column] >= 0)
             return FAIL(csv->file, "column '%s' appears twice in the header; remove one of them",
-                        observed_show(csv->fields[j]).text);
+                        observed_show(field).text);
         csv->places[column] = (int)j;
-        /* Only large_partitions has these names. */
-        if ((column == SIZE || column == GENERATION) && is_named(csv->fields[j], column_names[column][1]))
+        if (is_named(field, "partition_size") || is_named(field, "sstable_name"))
             csv->file->out->format = WL_OBSERVED_LARGEST;
     }
     return true;
@@ -650,14 +634,8 @@ static bool find_columns(struct csv *csv)
 static bool read_header(struct csv *csv, struct trace_span header)
 {
     struct observed_file *file = csv->file;
-    size_t size = (size_t)(header.end - header.begin);
-    csv->header_bytes = malloc(size + 1);
-    if (csv->header_bytes == NULL)
-        return sim_fail_memory(file->error);
-    memcpy(csv->header_bytes, header.begin, size);
-    csv->header = (struct trace_span){csv->header_bytes, csv->header_bytes + size};
-    csv->delimiter = memchr(header.begin, '|', size) != NULL ? '|' : ',';
-    csv->column_count = split(csv, csv->header);
+    csv->delimiter = memchr(header.begin, '|', (size_t)(header.end - header.begin)) != NULL ? '|' : ',';
+    csv->column_count = split(csv, header);
     if (csv->column_count > COLUMNS_MAX)
         return FAIL(file,
                     "%zu columns in the header, where the tool has 23; give the output of "
@@ -674,17 +652,6 @@ static bool read_header(struct csv *csv, struct trace_span header)
                 "unknown header '%s'; give the output of 'sstablepartitions --csv --min-size "
                 "0', which begins with key,keyBinary,live,offset,size",
                 observed_show(header).text);
-}
-
-static bool is_hex(struct trace_span span)
-{
-    for (const char *at = span.begin; at < span.end; at++) {
-        bool is_digit =
-            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F');
-        if (!is_digit)
-            return false;
-    }
-    return span.begin < span.end;
 }
 
 static struct trace_span field_of(const struct csv *csv, enum column column)
@@ -715,7 +682,7 @@ static bool split_line(struct csv *csv, struct trace_span line)
     memmove(&fields[key + 1], &fields[key + found - count + 1], (count - key - 1) * sizeof *fields);
     for (size_t i = 0; i < count; i++)
         unquote(&csv->fields[i]);
-    if (has_binary && !is_hex(field_of(csv, KEY_BINARY)))
+    if (has_binary && !trace_has_only(field_of(csv, KEY_BINARY), "0123456789abcdefABCDEF"))
         return FAIL(file, "keyBinary '%s' is not hexadecimal; save the output again",
                     observed_show(field_of(csv, KEY_BINARY)).text);
     return true;
@@ -728,17 +695,13 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     char name[TABLE_SIZE_MAX];
     size_t used = 0;
     for (size_t i = 0; i < COUNT(parts); i++) {
-        struct trace_span part = field_of(csv, parts[i]);
-        size_t size = (size_t)(part.end - part.begin);
-        if (size == 0)
-            continue;
-        if (used + size + 1 > sizeof name)
-            return FAIL(csv->file, "%s '%s' is too long for a name; check the line",
-                        column_names[parts[i]][0], observed_show(part).text);
-        if (used > 0)
-            name[used++] = '.';
-        memcpy(name + used, part.begin, size);
-        used += size;
+        const struct trace_span part = field_of(csv, parts[i]);
+        if (part.begin < part.end)
+            used += (size_t)snprintf(name + used, sizeof name - used, "%s%.*s", used > 0 ? "." : "",
+                                     (int)(part.end - part.begin), part.begin);
+        if (used >= sizeof name)
+            return FAIL(csv->file, "'%s' is too long for the name of a table; check the line",
+                        observed_show(part).text);
     }
     return observed_table(csv->file, name, used, is_wanted);
 }
@@ -818,14 +781,6 @@ static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
     largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
 }
 
-static bool reserve(struct csv *csv)
-{
-    struct wl_observed *out = csv->file->out;
-    size_t count = out->partition_count + 1;
-    return sim_grow(&out->partitions, &csv->partition_capacity, count, sizeof *out->partitions) &&
-           sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of);
-}
-
 /* Writes what tells apart the pieces of a partition: the name of the sstable without its folder, since a node
  * gives a number only once; without a column for it the columns whose meaning is not known. Returns the
  * number of bytes. */
@@ -870,7 +825,7 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
     return FAIL(csv->file,
                 "the key of a line before, but another '%s', which has no meaning here; name this "
                 "column 'table' or 'generation' (the sstable), or remove it to add the sizes up",
-                observed_show(csv->foreign_name).text);
+                csv->foreign_name.text);
 }
 
 /* Lines that name a partition: of sstablepartitions, and of the logs of Cassandra and ScyllaDB. */
@@ -887,7 +842,7 @@ static bool take_named(void *target, struct trace_span name, struct trace_span f
 {
     struct csv *csv = target;
     enum column column = column_of(name);
-    if (column < COLUMNS)
+    if (column < PLAIN)
         csv->fields[column] = field;
     return true;
 }
@@ -937,8 +892,11 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
 {
     struct wl_observed *out = csv->file->out;
     struct trace_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
+    const size_t count = out->partition_count + 1;
     uint32_t partition;
-    if (!reserve(csv) || !intern(&csv->keys, key.begin, key.end, &partition))
+    if (!sim_grow(&out->partitions, &csv->partition_capacity, count, sizeof *out->partitions) ||
+        !sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of) ||
+        !intern(&csv->keys, key.begin, key.end, &partition))
         return sim_fail_memory(csv->file->error);
     bool is_new = partition == out->partition_count;
     if (is_new)
@@ -965,18 +923,11 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
  * rule, empty lines, "(2 rows)", "---MORE---", and its prompt. */
 static bool read_columns(struct csv *csv, struct trace_span line, bool *is_row)
 {
-    struct observed_file *file = csv->file;
-    size_t size = (size_t)(line.end - line.begin),
-           header_size = (size_t)(csv->header.end - csv->header.begin);
+    const size_t size = (size_t)(line.end - line.begin);
     *is_row = csv->delimiter != '|' || memchr(line.begin, '|', size) != NULL;
     if (!*is_row)
         return true;
-    if (size == 0)
-        return FAIL(file, "empty line; remove it");
-    if (size == header_size && memcmp(line.begin, csv->header.begin, size) == 0)
-        return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
-                          "one node, because replicas hold the same partitions");
-    return split_line(csv, line);
+    return size == 0 ? FAIL(csv->file, "empty line; remove it") : split_line(csv, line);
 }
 
 /* A log's line has a size with a unit, as sstablepartitions prints it without --csv. */
@@ -990,11 +941,14 @@ static bool read_line(struct csv *csv, struct trace_span line)
         return false;
     if (!is_row)
         return true;
+    const struct trace_span size = field_of(csv, SIZE);
+    if (size.begin < size.end && *size.begin > '9' && column_of(size) == SIZE)
+        return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
+                          "one node, because replicas hold the same partitions");
     if (!check_table(csv, &is_wanted))
         return false;
     if (!is_wanted)
         return true;
-    struct trace_span size = field_of(csv, SIZE);
     if (!check_place(csv) ||
         !(is_form ? read_amount(file, size, &bytes) : observed_whole(file, "size", size, &bytes)))
         return false;
@@ -1038,7 +992,6 @@ static bool observed_partitions_read(struct observed_file *file, bool is_form, s
     free(csv.sstable_of);
     for (size_t i = 0; i < 3; i++)
         trace_keys_free(&csv.seen[i]);
-    free(csv.header_bytes);
     return is_fine;
 }
 

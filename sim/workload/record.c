@@ -354,11 +354,12 @@ struct place_of_time {
     bool has_bracket, has_comma, has_blank; /* around it, and behind it */
 };
 
-static bool has_only(struct trace_span word, const char *signs)
+bool trace_has_only(struct trace_span word, const char *signs)
 {
+    const bool is_empty = word.begin == word.end;
     while (word.begin < word.end && *word.begin != '\0' && strchr(signs, *word.begin) != NULL)
         word.begin++;
-    return word.begin == word.end;
+    return word.begin == word.end && !is_empty;
 }
 
 static bool is_level(struct trace_span word)
@@ -404,7 +405,7 @@ static unsigned kinds_of(struct trace_span word)
         kinds |= CLOSED;
     }
     word.end -= kinds > WORD;
-    return kinds | (is_level(word) ? LEVEL : 0) | (has_only(word, NUMBER_SIGNS) ? NUMBER : 0) |
+    return kinds | (is_level(word) ? LEVEL : 0) | (trace_has_only(word, NUMBER_SIGNS) ? NUMBER : 0) |
            (is_program(word) ? NAME : 0);
 }
 
@@ -459,7 +460,7 @@ static size_t time_before_text(const char *text, size_t size, bool has_bracket)
     bool may_be_time = size > LEAST && *text >= '0' && *text <= '9';
     for (const char *name = names; size > LEAST && *name != '\0'; name += LETTERS)
         may_be_time = may_be_time || strncasecmp(name, text, LETTERS) == 0;
-    bool has_sign = may_be_time && has_only((struct trace_span){text, text + LEAST}, "0123456789. ");
+    bool has_sign = may_be_time && trace_has_only((struct trace_span){text, text + LEAST}, "0123456789. ");
     for (size_t i = 0; i < size && i < MOST; i++)
         has_sign = has_sign || strchr(":-/", text[i]) != NULL;
     if (!may_be_time || !has_sign)
@@ -654,7 +655,7 @@ static bool is_known(unsigned kind, const char *form, const char *begin, const c
     return found.has_form && found.time.begin != NULL &&
            (kind != LOG_KIND_SYSLOG ||
             trace_time_lacks_year(found.time.begin, (size_t)(found.time.end - found.time.begin))) &&
-           (kind != LOG_KIND_PROTOCOL || has_only(found.time, NUMBER_SIGNS));
+           (kind != LOG_KIND_PROTOCOL || trace_has_only(found.time, NUMBER_SIGNS));
 }
 
 bool csv_guess_line(const char *bytes, size_t size, char *form)

@@ -30,6 +30,8 @@ struct trace_span {
 };
 /* Parses digits; false when there is none, or another character. A number above 2^63 is UINT64_MAX. */
 bool trace_whole(struct trace_span span, uint64_t *out);
+/* Whether there are characters, and only these. */
+bool trace_has_only(struct trace_span word, const char *signs);
 /* Without the blanks on both sides. */
 struct trace_span trace_trim(const char *begin, const char *end);
 /* In lower case, in every locale. */
