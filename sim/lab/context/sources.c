@@ -14,7 +14,8 @@
 
 #define READ_BYTES 65536u
 
-bool lab_source_digest(const char *path, uint64_t *digest, struct sim_error *error)
+/* Adds the content of a file to a hash. */
+static bool add_file(const char *path, uint64_t *digest, struct sim_error *error)
 {
     int number;
     char why[SIM_REASON_SIZE];
@@ -48,7 +49,7 @@ static bool add_trace(const char *path, uint64_t *digest, struct sim_error *erro
     struct wl_trace_files files;
     bool ok = wl_trace_files_find(path, &files, error);
     for (size_t i = 0; ok && i < files.count; i++)
-        ok = lab_source_digest(files.paths[i], digest, error);
+        ok = add_file(files.paths[i], digest, error);
     wl_trace_files_clear(&files);
     return ok;
 }
@@ -59,10 +60,10 @@ bool lab_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_
     *out = 0;
     if (scenario->trace_path != NULL && !add_trace(scenario->trace_path, &digest, error))
         return false;
-    if (scenario->like_path != NULL && !lab_source_digest(scenario->like_path, &digest, error))
+    if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
         return false;
     for (size_t i = 0; i < scenario->observed_count; i++) {
-        if (!lab_source_digest(scenario->observed[i].settings.observed_file, &digest, error))
+        if (!add_file(scenario->observed[i].settings.observed_file, &digest, error))
             return false;
     }
     *out = digest;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the section of a sweep, and makes the scenario of each of its jobs. */
 #include "lab/sweep.h"
-#include "kernel/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -17,7 +16,6 @@
 #include "lab/quantity.h"
 #include "lab/result.h"
 #include "lab/run.h"
-#include "workload/trace.h"
 
 #define SHOWN_SIZE 200 /* size of a point's settings in a message */
 
@@ -31,8 +29,9 @@ struct build {
     struct lab_sweep_section section;
     struct lab_sweep *sweep;
     size_t grid_points;
-    uint64_t *digests; /* digests of the sweep's files */
-    size_t digest_capacity, file_capacity;
+    char *files;      /* the names of the files of the last point, */
+    uint64_t sources; /* and their digest */
+    struct lab_writer all_files;
 };
 
 /* Fails when there is no section `sweep`. Other errors, such as a misspelt 'sweep', which is an unknown
@@ -173,47 +172,35 @@ static bool number_jobs(struct build *build)
     return true;
 }
 
-/* Reads a file, and appends its digest. */
-static bool read_file(struct build *build, const char *path)
-{
-    struct lab_sweep *sweep = build->sweep;
-    struct sim_error *error = build->reader.tree.error;
-    size_t at = sweep->file_count;
-    if (!sim_grow(&build->digests, &build->digest_capacity, at + 1, sizeof *build->digests) ||
-        !sim_grow(&sweep->files, &build->file_capacity, at + 1, sizeof *sweep->files) ||
-        (sweep->files[at] = sim_text_copy(path)) == NULL)
-        return sim_fail_memory(error);
-    sweep->file_count++;
-    build->digests[at] = 0;
-    return lab_source_digest(path, &build->digests[at], error);
-}
-
 static void digest_add(struct lab_sweep *sweep, uint64_t part)
 {
     sweep->identity = sim_digest_chain(sweep->identity, part);
 }
 
-static bool digest_file(struct build *build, const char *path)
+/* Adds the digest of the files that the point's runs read; often they are those of the point before. */
+static bool digest_files(struct build *build, const struct lab_scenario *scenario)
 {
-    struct lab_sweep *sweep = build->sweep;
-    size_t i = 0;
-    while (i < sweep->file_count && strcmp(sweep->files[i], path) != 0)
-        i++;
-    if (i == sweep->file_count && !read_file(build, path))
-        return false;
-    digest_add(sweep, build->digests[i]);
+    struct lab_writer names = {0};
+    if (scenario->trace_path != NULL)
+        lab_writer_add(&names, "%s\n", scenario->trace_path);
+    if (scenario->like_path != NULL)
+        lab_writer_add(&names, "%s\n", scenario->like_path);
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        lab_writer_add(&names, "%s\n", scenario->observed[i].settings.observed_file);
+    char *files = lab_writer_take(&names);
+    if (files == NULL)
+        return sim_fail_memory(build->reader.tree.error);
+    const bool is_same = build->files != NULL && strcmp(files, build->files) == 0;
+    free(build->files);
+    build->files = files;
+    if (!is_same) {
+        lab_writer_add(&build->all_files, "%s", files);
+        if (!lab_sources(scenario, &build->sources, build->reader.tree.error))
+            return false;
+    }
+    if (files[0] != '\0')
+        digest_add(build->sweep, build->sources);
     return true;
-}
-
-/* Reads a trace file or, if the trace is a folder, all of its files. */
-static bool digest_trace(struct build *build, const char *path)
-{
-    struct wl_trace_files files;
-    bool ok = wl_trace_files_find(path, &files, build->reader.tree.error);
-    for (size_t i = 0; ok && i < files.count; i++)
-        ok = digest_file(build, files.paths[i]);
-    wl_trace_files_clear(&files);
-    return ok;
 }
 
 static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t size)
@@ -243,11 +230,7 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     digest_add_bytes(build->sweep, text, strlen(text));
     free(text);
     digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
-    bool ok = scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
-    ok = ok && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
-    for (size_t i = 0; ok && i < scenario->observed_count; i++)
-        ok = digest_file(build, scenario->observed[i].settings.observed_file);
-    return ok;
+    return digest_files(build, scenario);
 }
 
 /* Reports a point's error as an error of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." if one of its
@@ -369,8 +352,10 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
     bool ok = (sweep->path != NULL && sweep->text != NULL) || sim_fail_memory(error);
     ok = ok && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
          number_jobs(&build) && check_points(&build);
+    sweep->files = lab_writer_take(&build.all_files);
+    ok = ok && (sweep->files != NULL || sim_fail_memory(build.reader.tree.error));
     lab_tree_clear(&build.reader.tree);
-    free(build.digests);
+    free(build.files);
     if (!ok) {
         lab_sweep_destroy(sweep);
         return false;
@@ -386,14 +371,12 @@ void lab_sweep_destroy(struct lab_sweep *sweep)
     for (size_t i = 0; i < sweep->point_count; i++)
         free(sweep->points[i].settings);
     free(sweep->points);
-    for (size_t i = 0; i < sweep->file_count; i++)
-        free(sweep->files[i]);
-    free(sweep->files);
     free(sweep->seeds.items);
     free(sweep->path);
     free(sweep->text);
     free(sweep->overrides);
     free(sweep->name);
+    free(sweep->files);
     free(sweep);
 }
 

@@ -132,11 +132,12 @@ static bool check_outputs(const struct cli_args *args, const struct sweeper *swe
     cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
     cli_outputs_database(&outputs, "db", args->database, true);
     cli_outputs_input(&outputs, "the scenario", sweeper->sweep->path);
-    for (size_t i = 0; i < sweeper->sweep->file_count; i++)
-        cli_outputs_input(&outputs, "the trace", sweeper->sweep->files[i]);
+    g_auto(GStrv) files = g_strsplit(sweeper->sweep->files, "\n", -1);
+    for (size_t i = 0; files[i] != NULL && files[i][0] != '\0'; i++)
+        cli_outputs_input(&outputs, "the trace", files[i]);
     bool is_fine = cli_outputs_check(&outputs, error);
-    for (size_t i = 0; is_fine && !args->is_quiet && i < sweeper->sweep->file_count; i++)
-        cli_warnings_file(stderr, sweeper->sweep->files[i]);
+    for (size_t i = 0; is_fine && !args->is_quiet && files[i] != NULL && files[i][0] != '\0'; i++)
+        cli_warnings_file(stderr, files[i]);
     return is_fine;
 }
 

@@ -141,7 +141,5 @@ static inline bool lab_fail_stopped(struct sim_error *error)
 /* A hash of the files that the scenario reads (a trace, observed sizes); 0 when there are none.
  * SIM_ERROR_INPUT when one cannot be read. */
 bool lab_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error);
-/* Adds the content of one file to a hash. */
-bool lab_source_digest(const char *path, uint64_t *digest, struct sim_error *error);
 
 #endif

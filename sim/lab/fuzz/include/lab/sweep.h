@@ -33,8 +33,7 @@ struct lab_sweep {
     size_t point_count;
     struct lab_sweep_point *points;
     uint64_t job_count;
-    char **files; /* files that the points' runs read: traces, observed files */
-    size_t file_count;
+    char *files; /* that the points' runs read: traces, observed files; one per line */
 };
 
 /* Makes a sweep from the text of a scenario with `sweep`. overrides, seed and errors: as in
