@@ -85,8 +85,8 @@ static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t see
            (lab_node_find(root, "expect") == NULL || lab_override_apply(tree, root, "expect=null"));
 }
 
-static bool make(const struct lab_fuzz_base *base, uint64_t seed, bool has_text, struct lab_scenario **out,
-                 struct sim_error *error)
+bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, bool has_text,
+                       struct lab_scenario **out, struct sim_error *error)
 {
     struct sim_error unseen = {0};
     struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
@@ -102,18 +102,6 @@ static bool make(const struct lab_fuzz_base *base, uint64_t seed, bool has_text,
     }
     lab_tree_clear(&tree);
     return ok;
-}
-
-bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
-                       struct sim_error *error)
-{
-    return make(base, seed, true, out, error);
-}
-
-bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
-                   struct sim_error *error)
-{
-    return make(base, seed, false, out, error);
 }
 
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
@@ -531,20 +519,4 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
     for (size_t i = 0; i < outcome->run_count; i++)
         add_run(tally, &outcome->runs[i]);
     return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
-}
-
-uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
-{
-    /* Found by bisection, which needs no memory and cannot fail. */
-    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2, below = 0;
-        for (size_t i = 0; i < histogram->slot_count; i++)
-            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
-        if (2 * below >= histogram->count)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
 }

@@ -343,6 +343,22 @@ struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size
     return bins;
 }
 
+/* Found by bisection, which needs no memory and cannot fail. */
+uint64_t lab_histogram_quantile(const struct lab_histogram *histogram, double share)
+{
+    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2, below = 0;
+        for (size_t i = 0; i < histogram->slot_count; i++)
+            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
+        if ((double)below >= share * (double)histogram->count)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 struct lab_bin *lab_histogram_both(const struct lab_histogram *one, const struct lab_histogram *other,
                                    struct lab_histogram *figures, size_t *count)
 {

@@ -79,7 +79,7 @@ static bool load(const struct request *request, struct lab_scenario **out, struc
     if (!lab_scenario_text(request->path, &text, &base.size, error))
         return false;
     base.text = text;
-    bool ok = lab_fuzz_scenario(&base, request->seed, out, error);
+    bool ok = lab_fuzz_scenario(&base, request->seed, true, out, error);
     free(text);
     return ok;
 }

@@ -51,7 +51,7 @@ static struct lab_scenario *drawn(uint64_t seed)
     static const struct lab_fuzz_base nothing = {0};
     struct lab_scenario *scenario = NULL;
     struct sim_error error = {SIM_ERROR_NONE, ""};
-    if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
+    if (!lab_fuzz_scenario(&nothing, seed, true, &scenario, &error))
         fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
     return scenario;
 }

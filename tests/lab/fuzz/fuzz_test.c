@@ -26,7 +26,7 @@ static struct lab_scenario *draw(const struct lab_fuzz_base *base, uint64_t seed
 {
     struct sim_error error = {SIM_ERROR_NONE, ""};
     struct lab_scenario *scenario;
-    if (!lab_fuzz_scenario(base, seed, &scenario, &error))
+    if (!lab_fuzz_scenario(base, seed, true, &scenario, &error))
         fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
     return scenario;
 }
@@ -286,7 +286,7 @@ static void test_datacenter_without_nodes_is_named_in_every_seed(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct sim_error error = {SIM_ERROR_NONE, ""};
         struct lab_scenario *scenario;
-        assert_false(lab_fuzz_scenario(&base, seed, &scenario, &error));
+        assert_false(lab_fuzz_scenario(&base, seed, true, &scenario, &error));
         assert_non_null(strstr(error.text, "folder/user.yaml:1:30: 'nodes' is missing"));
     }
 }
@@ -347,7 +347,7 @@ static void test_wrong_file_is_named_by_its_own_line(void **state)
         const struct lab_fuzz_base base = file(cases[i].text);
         struct sim_error error = {SIM_ERROR_NONE, ""};
         struct lab_scenario *scenario = (struct lab_scenario *)&error;
-        assert_false(lab_fuzz_scenario(&base, 1, &scenario, &error));
+        assert_false(lab_fuzz_scenario(&base, 1, true, &scenario, &error));
         assert_null(scenario);
         assert_int_equal(error.class, SIM_ERROR_INPUT);
         if (strstr(error.text, cases[i].error) != error.text)
@@ -618,8 +618,8 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].judged, 1);
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].violated, 0);
     assert_int_equal(tally.probes[LAB_PROBE_LATE_ROW], 1);
-    assert_int_equal(lab_fuzz_median(&tally.rolls), 5);
-    assert_int_equal(lab_fuzz_median(&tally.rows), 20);
+    assert_int_equal(lab_histogram_quantile(&tally.rolls, 0.5), 5);
+    assert_int_equal(lab_histogram_quantile(&tally.rows, 0.5), 20);
     lab_fuzz_tally_clear(&tally);
 }
 

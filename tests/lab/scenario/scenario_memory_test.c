@@ -71,7 +71,7 @@ static bool draw_seed(struct lab_scenario **out, struct sim_error *error)
     static const char text[] = "agents: {count: 3}\nstrategies: [{unbucketed: {}}, {hash: {buckets: 2}}]\n";
     static const struct lab_override overrides[] = {{"cluster.nodes=4"}};
     const struct lab_fuzz_base base = {"x.yaml", text, sizeof text - 1, overrides, 1, 0};
-    return lab_fuzz_scenario(&base, 3, out, error);
+    return lab_fuzz_scenario(&base, 3, true, out, error);
 }
 
 /* Part of the text must be removed, and part must remain. */

@@ -97,7 +97,7 @@ static void test_plain_of_scenarios_is_read_as_by_the_library(void **state)
     globfree(&files);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario;
-        assert_true(lab_fuzz_scenario(&base, seed, &scenario, NULL));
+        assert_true(lab_fuzz_scenario(&base, seed, true, &scenario, NULL));
         assert_line_alike(scenario->text);
         lab_scenario_destroy(scenario);
     }

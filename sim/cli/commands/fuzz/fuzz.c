@@ -74,8 +74,8 @@ static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct l
     struct lab_result *result = NULL;
     struct lab_breach breach;
     const struct lab_run_context context = {.progress = progress, .only_judges = true};
-    bool is_fine =
-        lab_fuzz_case(base, seed, &scenario, error) && lab_run_in(scenario, 1, &context, &result, error);
+    bool is_fine = lab_fuzz_scenario(base, seed, false, &scenario, error) &&
+                   lab_run_in(scenario, 1, &context, &result, error);
     if (is_fine) {
         lab_fuzz_hold(result, base->held);
         lab_fuzz_outcome_of(result, &outcome->of_run);
@@ -232,7 +232,7 @@ static char *absolute(const char *path, const char *file)
 static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error)
 {
     struct lab_scenario *scenario;
-    if (!lab_fuzz_scenario(base, seed, &scenario, error))
+    if (!lab_fuzz_scenario(base, seed, true, &scenario, error))
         return false;
     g_autofree char *trace = absolute("trace.file", scenario->trace_path),
                     *like = absolute("cluster.node.like", scenario->like_path);
@@ -515,8 +515,8 @@ static void print_head(const struct campaign *campaign)
     const struct lab_fuzz_tally *tally = &campaign->tally;
     char seeds[CLI_NUMBER_SIZE], rows[CLI_NUMBER_SIZE], rolls[CLI_NUMBER_SIZE];
     cli_grouped(tally->seeds, seeds);
-    cli_grouped(lab_fuzz_median(&tally->rows), rows);
-    cli_grouped(lab_fuzz_median(&tally->rolls), rolls);
+    cli_grouped(lab_histogram_quantile(&tally->rows, 0.5), rows);
+    cli_grouped(lab_histogram_quantile(&tally->rolls, 0.5), rolls);
     printf("%s seed%s from %" PRIu64 " on, %.0f seeds/s; the median seed has %s rows and %s rolls\n", seeds,
            tally->seeds == 1 ? "" : "s", campaign->first, rate_of(campaign), rows, rolls);
     if (campaign->breaches->len == 0)
@@ -761,8 +761,8 @@ static json_t *as_json(const struct campaign *campaign, const struct lab_fuzz_ba
                       {"seeds_per_second", cli_json_number(rate_of(campaign))},
                       {"first", cli_json_whole(campaign->first)}, {"last", cli_json_whole(campaign->last)},
                       {"next", cli_json_whole(campaign->first + tally->seeds)},
-                      {"rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))},
-                      {"rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))},
+                      {"rows_median", cli_json_whole(lab_histogram_quantile(&tally->rows, 0.5))},
+                      {"rolls_median", cli_json_whole(lab_histogram_quantile(&tally->rolls, 0.5))},
                       {"guarantees", guarantees_of(tally)}, {"probes", probes_of(tally)},
                       {"failures", failures_of(campaign, base, finding)});
 }
@@ -943,7 +943,7 @@ static bool read_job(struct job *job, struct sim_error *error)
         return false;
     /* Errors in the user's file are found before any thread is started. */
     struct lab_scenario *scenario;
-    if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
+    if (!lab_fuzz_scenario(&job->base, campaign->first, true, &scenario, error))
         return false;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     struct cli_outputs outputs = {NULL};
@@ -965,7 +965,7 @@ static bool print_scenarios(const struct job *job, struct sim_error *error)
 {
     for (uint64_t seed = job->campaign.first; seed <= job->campaign.last; seed++) {
         struct lab_scenario *scenario;
-        if (!lab_fuzz_scenario(&job->base, seed, &scenario, error))
+        if (!lab_fuzz_scenario(&job->base, seed, true, &scenario, error))
             return false;
         if (seed > job->campaign.first)
             puts("---");

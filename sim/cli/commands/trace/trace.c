@@ -256,20 +256,6 @@ static bool trace_summary_make(const struct lab_scenario *scenario, struct trace
     return is_fine;
 }
 
-uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double share)
-{
-    size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    uint64_t seen = 0, size = 0;
-    double wanted = ceil(share * (double)histogram->count);
-    for (size_t i = 0; bins != NULL && i < count && (double)seen < wanted; i++) {
-        seen += bins[i].count;
-        size = bins[i].size;
-    }
-    free(bins);
-    return size;
-}
-
 #define READS_OF_ROWS 10
 #define TRACE_PREFIX  "trace."
 
@@ -475,20 +461,20 @@ static void print_peak(const char *name, const struct trace_peak *peak)
 /* Prints milliseconds in seconds. */
 static void print_times(const struct lab_histogram *ms)
 {
-    printf("p50 %.3g s, p99 %.3g s, max %.3g s", (double)trace_summary_quantile(ms, 0.5) / 1e3,
-           (double)trace_summary_quantile(ms, 0.99) / 1e3, (double)ms->most / 1e3);
+    printf("p50 %.3g s, p99 %.3g s, max %.3g s", (double)lab_histogram_quantile(ms, 0.5) / 1e3,
+           (double)lab_histogram_quantile(ms, 0.99) / 1e3, (double)ms->most / 1e3);
 }
 
 static void print_sizes(const struct trace_summary *summary)
 {
     char p50[CLI_NUMBER_SIZE], p99[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE];
-    cli_grouped(trace_summary_quantile(&summary->key_rows, 0.5), p50);
-    cli_grouped(trace_summary_quantile(&summary->key_rows, 0.99), p99);
+    cli_grouped(lab_histogram_quantile(&summary->key_rows, 0.5), p50);
+    cli_grouped(lab_histogram_quantile(&summary->key_rows, 0.99), p99);
     cli_grouped(summary->key_rows.most, most);
     printf("  rows per key p50 %s, p99 %s, max %s\n", p50, p99, most);
     if (summary->has_sizes) {
-        cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.5), p50);
-        cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.99), p99);
+        cli_compact_bytes((double)lab_histogram_quantile(&summary->sizes, 0.5), p50);
+        cli_compact_bytes((double)lab_histogram_quantile(&summary->sizes, 0.99), p99);
         cli_compact_bytes((double)summary->sizes.most, most);
         cli_compact_bytes((double)summary->bytes, all);
         printf("  row sizes    p50 %s, p99 %s, max %s, all %s\n", p50, p99, most, all);
@@ -561,8 +547,8 @@ static json_t *quantiles(const struct lab_histogram *histogram, bool is_known)
 {
     if (!is_known || histogram->count == 0)
         return json_null();
-    return CLI_OBJECT({"p50", cli_json_whole(trace_summary_quantile(histogram, 0.5))},
-                      {"p99", cli_json_whole(trace_summary_quantile(histogram, 0.99))},
+    return CLI_OBJECT({"p50", cli_json_whole(lab_histogram_quantile(histogram, 0.5))},
+                      {"p99", cli_json_whole(lab_histogram_quantile(histogram, 0.99))},
                       {"max", cli_json_whole(histogram->most)});
 }
 

@@ -50,10 +50,6 @@ struct trace_summary {
     struct lab_histogram late_ms;                  /* of the late rows */
 };
 
-/* A quantile: the smallest size such that `share` of the entries are at most that size; 0 when the histogram
- * is empty. */
-uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double share);
-
 /* --- trace_fit.c: a synthetic scenario whose partitions are close to the trace's */
 
 /* Fits a scenario on one seed, compares it on another, writes it to path, and describes it: prints it, or,

@@ -75,7 +75,7 @@ static double misfit(const struct trace_summary *summary, double s)
     double off = 0;
     sim_zipf_init(&zipf, s, summary->keys);
     for (size_t i = 0; i < 2; i++) {
-        double has = fmax(1, (double)trace_summary_quantile(&summary->key_rows, shares[i]));
+        double has = fmax(1, (double)lab_histogram_quantile(&summary->key_rows, shares[i]));
         uint64_t index = (uint64_t)rank_of(summary, shares[i]) - 1;
         off += fabs(log((double)summary->rows * sim_zipf_share(&zipf, index) / has));
     }
@@ -161,8 +161,8 @@ static bool parts_differ(const struct trace_summary *summary)
 
 static void put_sizes(const struct trace_summary *summary, char *text)
 {
-    double p50 = (double)trace_summary_quantile(&summary->sizes, 0.5),
-           p99 = (double)trace_summary_quantile(&summary->sizes, 0.99);
+    double p50 = (double)lab_histogram_quantile(&summary->sizes, 0.5),
+           p99 = (double)lab_histogram_quantile(&summary->sizes, 0.99);
     double mean = (double)summary->bytes / (double)summary->rows;
     if (!summary->has_sizes || mean < 1)
         return;

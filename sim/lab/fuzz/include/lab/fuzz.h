@@ -34,16 +34,13 @@ struct lab_fuzz_base {
     uint32_t held; /* bit c: condition c does not excuse violations */
 };
 
-/* Makes a scenario with a complete text: the fields of the base, those drawn, and `seed:`. It passes the
+/* Makes a scenario of the fields of the base, those drawn, and `seed:`; has_text: with its text, which a
+ * caller that only runs it does not need. It passes the
  * same checks as any other; errors in the user's part name the place in the user's file. On failure *out is
  * NULL.
  */
-bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
-                       struct sim_error *error);
-
-/* As lab_fuzz_scenario(), but without the text, for callers that only run the scenario. */
-bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
-                   struct sim_error *error);
+bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, bool has_text,
+                       struct lab_scenario **out, struct sim_error *error);
 
 /* Applies overrides to the scenario of `text`, and writes it as a new text, malloc'ed. */
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
@@ -120,8 +117,6 @@ void lab_fuzz_tally_init(struct lab_fuzz_tally *tally);
 void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally);
 /* Adds a seed. Returns false when out of memory. */
 bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome);
-/* The median: the smallest size that half of the entries do not exceed; 0 for an empty histogram. */
-uint64_t lab_fuzz_median(const struct lab_histogram *histogram);
 
 /* --- Smaller scenarios with the same failure. */
 

@@ -65,6 +65,8 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
 /* Returns the bins in order of size, and sets *count to their number. The caller must free them. NULL when
  * the histogram is empty or when out of memory. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
+/* The smallest size that this share of the entries does not exceed; 0 for an empty histogram. */
+uint64_t lab_histogram_quantile(const struct lab_histogram *histogram, double share);
 /* Returns the sorted bins of the histogram that lab_histogram_merge() makes of both. *figures: its other
  * members. */
 struct lab_bin *lab_histogram_both(const struct lab_histogram *one, const struct lab_histogram *other,
