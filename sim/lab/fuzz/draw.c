@@ -1179,17 +1179,12 @@ static void draw_faults(const struct plan *plan, struct sim_random *no_stream, s
 /* --- the plan: values on which others depend, in the user's tree (invalid ones are found by later checks) or
  * else drawn */
 
-static const struct lab_node *child(const struct lab_node *mapping, const char *name)
-{
-    return mapping == NULL ? NULL : lab_node_find(mapping, name);
-}
-
 /* Whether any strategy of the list has 'then'. */
 static bool changes_settings(const struct lab_node *strategies)
 {
     for (const struct lab_node *item = strategies->first; item != NULL; item = item->next) {
         for (const struct lab_node *kind = item->first; kind != NULL; kind = kind->next) {
-            if (kind->kind == LAB_NODE_MAPPING && child(kind, "then") != NULL)
+            if (kind->kind == LAB_NODE_MAPPING && lab_node_find(kind, "then") != NULL)
                 return true;
         }
     }
@@ -1204,43 +1199,30 @@ static void plan_character(struct plan *plan, const struct lab_node *root)
                                           "reads", "limits",   "table", "start", "strategies"};
     bool has_rows = false;
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++)
-        has_rows = has_rows || child(root, of_rows[i]) != NULL;
-    plan->has_identifiers =
-        (happens(plan, LAB_DRAW_IDENTIFIERS, IDENTIFIERS) && !has_rows) || child(root, "identifiers") != NULL;
-    const struct lab_node *strategies = child(root, "strategies");
+        has_rows = has_rows || lab_node_find(root, of_rows[i]) != NULL;
+    plan->has_identifiers = (happens(plan, LAB_DRAW_IDENTIFIERS, IDENTIFIERS) && !has_rows) ||
+                            lab_node_find(root, "identifiers") != NULL;
+    const struct lab_node *strategies = lab_node_find(root, "strategies");
     plan->has_strategies = strategies != NULL;
     plan->has_then = strategies == NULL ? happens(plan, LAB_DRAW_THEN, THEN) : changes_settings(strategies);
     plan->length = happens(plan, LAB_DRAW_LENGTH, LONG) ? &long_seed : &short_seed;
-    plan->may_expire = child(root, "deletes") == NULL;
-    plan->may_delete = child(root, "row") == NULL;
+    plan->may_expire = lab_node_find(root, "deletes") == NULL;
+    plan->may_delete = lab_node_find(root, "row") == NULL;
 }
 
 /* The text of a field of the user's tree; NULL when it has none. */
 static const char *fact(const struct lab_node *mapping, const char *name)
 {
-    const struct lab_node *node = child(mapping, name);
+    const struct lab_node *node = lab_node_find(mapping, name);
     return node == NULL || node->kind != LAB_NODE_SCALAR ? NULL : node->text;
 }
 
-/* Each leaves *out unchanged, and returns false, when the field is absent or invalid. */
-static bool fact_span(const struct lab_node *mapping, const char *name, int64_t *out)
+/* Leaves *out unchanged when the field is absent or invalid. */
+static void fact_whole(const struct lab_node *mapping, const char *name, uint32_t *out)
 {
-    const char *text = fact(mapping, name);
-    int64_t span_ns;
-    if (text == NULL || lab_quantity_duration(text, &span_ns) != NULL)
-        return false;
-    *out = span_ns;
-    return true;
-}
-
-static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_t *out)
-{
-    const char *text = fact(mapping, name);
     uint64_t value;
-    if (text == NULL || lab_quantity_whole(text, &value) != NULL || value == 0 || value > UINT32_MAX)
-        return false;
-    *out = (uint32_t)value;
-    return true;
+    if (lab_whole_of(lab_node_find(mapping, name), &value) && value > 0 && value <= UINT32_MAX)
+        *out = (uint32_t)value;
 }
 
 /* The number of rows determines the cost of a seed, so it is drawn, and the rate follows from it. */
@@ -1248,7 +1230,7 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
 {
     const struct length *length = plan->length;
     struct sim_random random;
-    uint32_t keys;
+    uint32_t keys = 0;
     random = begin(plan, LAB_DRAW_ROWS);
     double rows = logarithmic(&random, length->rows[0], length->rows[1]);
     random = begin(plan, LAB_DRAW_KEYS);
@@ -1260,19 +1242,19 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
         plan->cache_entries = (uint32_t)whole(&random, 1, CACHE_SET);
         plan->keys = whole(&random, CACHE_SET + 1, KEYS_MANY);
     }
-    if (fact_whole(child(root, "keys"), "count", &keys))
-        plan->keys = keys;
+    fact_whole(lab_node_find(root, "keys"), "count", &keys);
+    plan->keys = keys > 0 ? keys : plan->keys;
 
-    bool is_trace = child(root, "trace") != NULL;
+    bool is_trace = lab_node_find(root, "trace") != NULL;
     if (is_trace)
         plan->keys = 0; /* not known before the run */
-    const char *rate = is_trace ? NULL : fact(child(root, "arrivals"), "rate");
+    const char *rate = is_trace ? NULL : fact(lab_node_find(root, "arrivals"), "rate");
     bool has_rate =
         rate != NULL && lab_quantity_rate(rate, &plan->rate_per_s) == NULL && plan->rate_per_s > 0;
     random = begin(plan, LAB_DRAW_DURATION);
     plan->duration_ns = span(&random, length->duration_ns[0], length->duration_ns[1]);
-    plan->has_duration = fact_span(root, "duration", &plan->duration_ns) || !is_trace;
-    if (has_rate && child(root, "duration") == NULL)
+    plan->has_duration = lab_span_of(lab_node_find(root, "duration"), &plan->duration_ns) || !is_trace;
+    if (has_rate && lab_node_find(root, "duration") == NULL)
         plan->duration_ns = lab_draw_rounded(rows / plan->rate_per_s * 1e9);
     if (has_rate)
         return;
@@ -1283,8 +1265,8 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
 
 static bool has_ring(const struct lab_node *cluster)
 {
-    return child(cluster, "nodes") != NULL || child(cluster, "replication_factor") != NULL ||
-           child(cluster, "datacenters") != NULL;
+    return lab_node_find(cluster, "nodes") != NULL || lab_node_find(cluster, "replication_factor") != NULL ||
+           lab_node_find(cluster, "datacenters") != NULL;
 }
 
 static void plan_ring(struct plan *plan, const struct lab_node *cluster)
@@ -1312,7 +1294,7 @@ static void plan_ring(struct plan *plan, const struct lab_node *cluster)
         snprintf(plan->datacenter_names[i], sizeof plan->datacenter_names[i], "dc%u", i + 1);
     if (!has_ring(cluster))
         return;
-    const struct lab_node *list = child(cluster, "datacenters");
+    const struct lab_node *list = lab_node_find(cluster, "datacenters");
     plan->datacenters = 0;
     plan->nodes = NODES_DEFAULT;
     if (list == NULL) {
@@ -1345,7 +1327,7 @@ static void plan_agents(struct plan *plan, const struct lab_node *agents)
     plan->cache_ttl_ns = span(&random, part_of(plan, plan->length->caches[1], SIM_SECOND),
                               part_of(plan, plan->length->caches[0], SIM_MINUTE)) *
                          is_cached;
-    fact_span(agents, "cache_ttl", &plan->cache_ttl_ns);
+    lab_span_of(lab_node_find(agents, "cache_ttl"), &plan->cache_ttl_ns);
 
     random = begin(plan, LAB_DRAW_CLOCK);
     bool is_right = chance(&random, 0.3);
@@ -1355,13 +1337,13 @@ static void plan_agents(struct plan *plan, const struct lab_node *agents)
     bool has_steps = chance(&random, CLOCK_STEP);
     plan->clock_step_ns = has_steps ? steps_ns[whole(&random, 0, 3)] : 0;
     plan->clock_bound_ns += plan->clock_step_ns;
-    const struct lab_node *clock = child(agents, "clock");
+    const struct lab_node *clock = lab_node_find(agents, "clock");
     if (clock != NULL) {
         plan->clock_bound_ns = plan->clock_step_ns = 0;
-        fact_span(clock, "resolution", &plan->clock_step_ns);
-        fact_span(clock, "offset", &plan->clock_bound_ns);
+        lab_span_of(lab_node_find(clock, "resolution"), &plan->clock_step_ns);
+        lab_span_of(lab_node_find(clock, "offset"), &plan->clock_bound_ns);
         plan->clock_bound_ns += plan->clock_step_ns;
-        fact_span(clock, "bound", &plan->clock_bound_ns);
+        lab_span_of(lab_node_find(clock, "bound"), &plan->clock_bound_ns);
     }
 }
 
@@ -1411,7 +1393,7 @@ static bool expires_in_time(const struct plan *plan, const struct lab_node *root
 static struct plan plan_of(const struct lab_node *root, uint64_t seed)
 {
     struct plan plan = {.seed = seed};
-    bool is_trace = child(root, "trace") != NULL;
+    bool is_trace = lab_node_find(root, "trace") != NULL;
     plan_character(&plan, root);
     plan.kind = kind_of(&plan);
     plan.counts = !plan.has_strategies && plan.kind == COUNT;
@@ -1419,8 +1401,8 @@ static struct plan plan_of(const struct lab_node *root, uint64_t seed)
                      happens(&plan, LAB_DRAW_EMPTIES, REMEMBERS);
     plan_workload(&plan, root);
     plan.may_expire = plan.may_expire && expires_in_time(&plan, root);
-    plan_ring(&plan, child(root, "cluster"));
-    plan_agents(&plan, child(root, "agents"));
+    plan_ring(&plan, lab_node_find(root, "cluster"));
+    plan_agents(&plan, lab_node_find(root, "agents"));
     plan_network(&plan);
     plan_clocks(&plan);
     /* Rows expire or are deleted, but not both. */
@@ -1433,7 +1415,7 @@ static struct plan plan_of(const struct lab_node *root, uint64_t seed)
     plan.has_keys = plan.keys >= 2;
     plan.keys_last = plan.keys > 0 ? plan.keys - 1 : 0;
     plan.early_ns = plan.clock_bound_ns > 0 ? plan.clock_bound_ns : SIM_SECOND;
-    bool is_given = has_ring(child(root, "cluster"));
+    bool is_given = has_ring(lab_node_find(root, "cluster"));
     plan.has_far = plan.datacenters > 1;
     plan.has_datacenters = !is_given && (plan.has_far || plan.racks > 1);
     plan.has_plain_ring = !is_given && !plan.has_datacenters;

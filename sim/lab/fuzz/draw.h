@@ -10,5 +10,9 @@
 char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named);
 /* Rounds a span to two digits, for readability; at least 1 us, and at most the limit of scenarios. */
 int64_t lab_draw_rounded(double span_ns);
+/* Each leaves *out unchanged, and returns false, when the node is no whole number, or no span; NULL is none.
+ */
+bool lab_whole_of(const struct lab_node *node, uint64_t *out);
+bool lab_span_of(const struct lab_node *node, int64_t *out);
 
 #endif

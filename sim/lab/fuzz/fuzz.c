@@ -202,8 +202,7 @@ static bool is_scalar(const struct lab_node *node)
     return node != NULL && node->kind == LAB_NODE_SCALAR;
 }
 
-/* Returns false, and leaves *out unchanged, when the node is not a whole number. */
-static bool whole_of(const struct lab_node *node, uint64_t *out)
+bool lab_whole_of(const struct lab_node *node, uint64_t *out)
 {
     uint64_t value;
     bool is_whole = is_scalar(node) && lab_quantity_whole(node->text, &value) == NULL;
@@ -212,7 +211,7 @@ static bool whole_of(const struct lab_node *node, uint64_t *out)
     return is_whole;
 }
 
-static bool span_of(const struct lab_node *node, int64_t *out)
+bool lab_span_of(const struct lab_node *node, int64_t *out)
 {
     int64_t value;
     bool is_span = is_scalar(node) && lab_quantity_duration(node->text, &value) == NULL;
@@ -225,7 +224,7 @@ static void lower_whole(struct cutter *cutter, struct lab_node *node, uint64_t l
 {
     uint64_t value;
     char text[VALUE_SIZE];
-    if (!whole_of(node, &value))
+    if (!lab_whole_of(node, &value))
         return;
     const uint64_t lower[] = {least, value / 2, value - 1};
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++) {
@@ -254,18 +253,13 @@ static void lower_span(struct cutter *cutter, struct lab_node *node, uint64_t no
     int64_t span_ns;
     char text[LAB_SETTING_TEXT_SIZE];
     (void)no_least;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares && span_of(node, &span_ns); i++) {
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && lab_span_of(node, &span_ns); i++) {
         int64_t lower_ns = lab_draw_rounded((double)span_ns * shares[i]);
         if (lower_ns < span_ns && is_due(cutter)) {
             lab_quantity_duration_text(lower_ns, text, sizeof text);
             set(cutter, node, text);
         }
     }
-}
-
-static struct lab_node *find(const struct lab_node *mapping, const char *name)
-{
-    return mapping == NULL ? NULL : lab_node_find(mapping, name);
 }
 
 /* The settings in {kind: {...}}, which may have a label next to the kind. */
@@ -317,10 +311,10 @@ static void cut_something(struct cutter *cutter)
 {
     struct lab_node *root = cutter->root;
     /* What takes time goes early. A fault may refer to an agent, a node or a time that would be cut later. */
-    cut_list(cutter, find(root, "strategies"));
-    cut_list(cutter, find(root, "faults"));
-    if (find(root, "duration") != NULL)
-        lower_span(cutter, find(root, "duration"), 0);
+    cut_list(cutter, lab_node_find(root, "strategies"));
+    cut_list(cutter, lab_node_find(root, "faults"));
+    if (lab_node_find(root, "duration") != NULL)
+        lower_span(cutter, lab_node_find(root, "duration"), 0);
     cut_mapping(cutter, root);
 }
 
