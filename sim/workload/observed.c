@@ -942,7 +942,7 @@ static bool read_line(struct csv *csv, struct trace_span line)
     if (!is_row)
         return true;
     const struct trace_span size = field_of(csv, SIZE);
-    if (size.begin < size.end && *size.begin > '9' && column_of(size) == SIZE)
+    if (size.begin<size.end && * size.begin> '9' && column_of(size) == SIZE)
         return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
                           "one node, because replicas hold the same partitions");
     if (!check_table(csv, &is_wanted))
