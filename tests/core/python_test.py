@@ -6,9 +6,11 @@
                                  environment that is kept for the next time; mypy if it is installed
   python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in a separate environment,
                                  where the README's example draws its histogram; mypy
+  python_test.py BUILD --notebook  the wheel that has the program too; runs docs/dataframe.ipynb with it
 
 Exits with 77 when the environment cannot be made: no pip, no network, no compiler for Python.
 """
+import json
 import os
 import pathlib
 import re
@@ -118,8 +120,24 @@ def build_wheels(build):
                 sys.exit(f"who installs the package does not see its types:\n{shown}")
 
 
+def run_notebook(build):
+    """The cells run as one script, so Jupyter is not needed. The script contains assertions."""
+    python = environment(build / "python-notebook", "pandas")
+    cells = json.loads((CORE.parent / "docs/dataframe.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    with tempfile.TemporaryDirectory(dir=build) as scratch:
+        call(sys.executable, "-B", CORE / "python/build_wheel.py", build / "bucketlab", scratch, "--no-build-isolation",
+             env={**os.environ, "PIP_PYTHON": str(python)})
+        call(*pip(python), "install", "--no-deps", "--force-reinstall", next(pathlib.Path(scratch).glob("*.whl")))
+        shown = call(python, "-c", code + "\nprint(len(choice), len(sizes))", cwd=scratch)
+        if shown.split() != ["5", "5"]:
+            sys.exit(f"the notebook chooses among {shown}")
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    if "--notebook" in sys.argv:
+        return run_notebook(build)
     (build_wheels if "--wheel" in sys.argv else build_and_test)(build)
 
 

@@ -30,8 +30,11 @@ add_test(NAME core/python_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_
          ${PROJECT_BINARY_DIR})
 add_test(NAME core/python_wheels COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/python_test.py
          ${PROJECT_BINARY_DIR} --wheel)
-set_tests_properties(core/python_test core/python_wheels PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
-set_tests_properties(core/python_wheels PROPERTIES LABELS slow)
+add_test(NAME core/python_notebook COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/python_test.py
+         ${PROJECT_BINARY_DIR} --notebook)
+set_tests_properties(core/python_test core/python_wheels core/python_notebook PROPERTIES
+                     TIMEOUT 900 SKIP_RETURN_CODE 77)
+set_tests_properties(core/python_wheels core/python_notebook PROPERTIES LABELS slow)
 
 add_executable(core_vectors core/vectors/agent.c core/vectors/draws.c core/vectors/idgen.c core/vectors/main.c
                core/vectors/values.c core/vectors/write.c)
