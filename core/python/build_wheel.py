@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-3.0-or-later
+# SPDX-License-Identifier: MIT
 """Builds a wheel that has the package bucketing and the program, which is then `python -m bucketlab run chat.yaml`.
 
   build_wheel.py [PROGRAM [OUT [OPTION OF PIP]...]]   PROGRAM: a bucketlab that is built already; otherwise the preset

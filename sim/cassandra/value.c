@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The CQL types, one row of a table each. In: the name of a type, with its parameters, or a literal. Out: the
  * bytes that Cassandra stores of its values. */
+#define _POSIX_C_SOURCE 200809L
+#include <arpa/inet.h>
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cassandra/sstable.h"
 #include "cassandra/token.h"
 #include "kernel/text.h"
+#include "kernel/time.h"
 
 #define UUID_TEXT_SIZE 36u
 #define UUID_SIZE      16u
-#define SHOWN_SIZE_MAX 60u /* greatest number of bytes of a value that an error message quotes */
+#define DIGITS_MAX     4096u /* of a varint or decimal */
+#define LITERAL_ROOM   16u   /* more than the text of an address or a decimal */
+#define SHOWN_SIZE_MAX 60u   /* greatest number of bytes of a value that an error message quotes */
 
-#define AS_BLOB "give the bytes of the value, as 0x00ff"
+#define OR_BLOB ", or its bytes, as 0x00ff"
 
-/* Writes the bytes of a literal: as many as the type has, or the text. False: it is none of the type. */
-typedef bool write_literal(const char *text, uint8_t *out, size_t size);
+/* Writes the bytes of a literal; *size: how many the type has, or else the text; it may become less. False:
+ * it is none of the type. */
+typedef bool write_literal(const char *text, uint8_t *out, size_t *size);
 static write_literal write_text, write_ascii, write_bytes, write_integer, write_boolean, write_number,
-    write_uuid, write_timeuuid;
+    write_uuid, write_timeuuid, write_timestamp, write_date, write_time, write_inet, write_varint,
+    write_decimal;
 
 struct type {
     const char *name;
@@ -48,16 +57,20 @@ static const struct type types[CASS_TYPE_COUNT] = {
     [CASS_BOOLEAN] = {"boolean", 1, true, 0, "give true or false", write_boolean},
     [CASS_TINYINT] = {"tinyint", 1, false, 0, "give a whole number from -128 to 127", write_integer},
     [CASS_SMALLINT] = {"smallint", 2, false, 0, "give a whole number from -32768 to 32767", write_integer},
-    [CASS_TIMESTAMP] = {"timestamp", 8, true, 0, "give whole milliseconds since 1970, such as 1767225600000",
-                        write_integer},
+    [CASS_TIMESTAMP] = {"timestamp", 8, true, 0,
+                        "give whole milliseconds since 1970, such as 1767225600000, or a time with its zone, "
+                        "such as 2026-01-01T00:00:00Z",
+                        write_timestamp},
     [CASS_FLOAT] = {"float", 4, true, 0, "give a number, such as 0.5 or -1e-3", write_number},
     [CASS_DOUBLE] = {"double", 8, true, 0, "give a number, such as 0.5 or -1e-3", write_number},
-    [CASS_DATE] = {"date", 4, false, 0, AS_BLOB, write_bytes},
-    [CASS_TIME] = {"time", 8, false, 0, AS_BLOB, write_bytes},
-    [CASS_INET] = {"inet", 0, false, 4, AS_BLOB, write_bytes}, /* IPv6: 16 */
-    [CASS_VARINT] = {"varint", 0, false, 4, AS_BLOB, write_bytes},
-    [CASS_DECIMAL] = {"decimal", 0, false, 8, AS_BLOB, write_bytes},
-    [CASS_DURATION] = {"duration", 0, false, 6, AS_BLOB, write_bytes},
+    [CASS_DATE] = {"date", 4, false, 0, "give a day, such as 2026-01-31" OR_BLOB, write_date},
+    [CASS_TIME] = {"time", 8, false, 0, "give a time of day, such as 23:59:59.5" OR_BLOB, write_time},
+    [CASS_INET] = {"inet", 0, false, 4, "give an address, such as 127.0.0.1 or ::1" OR_BLOB, write_inet},
+    [CASS_VARINT] = {"varint", 0, false, 4, "give a whole number" OR_BLOB, write_varint},
+    [CASS_DECIMAL] = {"decimal", 0, false, 8, "give a number, such as 1.50 or 1e3" OR_BLOB, write_decimal},
+    [CASS_DURATION] = {"duration", 0, false, 6,
+                       "give its bytes, as 0x00ff; Cassandra allows no duration in a primary key",
+                       write_bytes},
     [CASS_COUNTER] = {"counter", 0, false, 36, "a counter has no literal", NULL},
 };
 
@@ -272,14 +285,20 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
                     types[type].form);
 }
 
-/* Determines the size of the value from the length of its text alone. */
+/* From 0x...: a blob, or a value of a type that need not have a literal. */
+static bool is_in_bytes(enum cass_type type, const char *text)
+{
+    return types[type].write == write_bytes || (type >= CASS_DATE && strncasecmp(text, "0x", 2) == 0);
+}
+
+/* Determines the most that the value needs from the length of its text alone. */
 static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error)
 {
     const size_t length = strlen(text), bytes = types[type].bytes;
-    write_literal *write = types[type].write;
-    if (write == NULL || (write == write_bytes && (length < 2 || length % 2 != 0)))
+    const bool as_bytes = is_in_bytes(type, text);
+    if (types[type].write == NULL || (as_bytes && (length < 2 || length % 2 != 0)))
         return fail_value(error, type, text, "");
-    *size = write == write_bytes ? length / 2 - 1 : bytes > 0 ? bytes : length;
+    *size = as_bytes ? length / 2 - 1 : bytes > 0 ? bytes : length;
     if (bytes > 0 && *size != bytes)
         return fail_value(error, type, text, "");
     if (*size > CASS_COMPONENT_SIZE_MAX)
@@ -287,17 +306,17 @@ static bool value_size(enum cass_type type, const char *text, size_t *size, stru
     return true;
 }
 
-static bool write_text(const char *text, uint8_t *out, size_t size)
+static bool write_text(const char *text, uint8_t *out, size_t *size)
 {
-    if (sim_utf8_valid(text, size) < size)
+    if (sim_utf8_valid(text, *size) < *size)
         return false;
-    memcpy(out, text, size);
+    memcpy(out, text, *size);
     return true;
 }
 
-static bool write_ascii(const char *text, uint8_t *out, size_t size)
+static bool write_ascii(const char *text, uint8_t *out, size_t *size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < *size; i++) {
         if ((text[i] & 0x80) != 0)
             return false;
     }
@@ -329,17 +348,23 @@ static bool write_hex(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
-static bool write_bytes(const char *text, uint8_t *out, size_t size)
+static bool write_bytes(const char *text, uint8_t *out, size_t *size)
 {
-    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, *size);
+}
+
+static void put(uint64_t value, uint8_t *out, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        out[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
 }
 
 /* Converts an integer literal of CQL: an optional minus and digits, nothing else. */
-static bool write_integer(const char *text, uint8_t *out, size_t size)
+static bool write_integer(const char *text, uint8_t *out, size_t *size)
 {
     bool negative = text[0] == '-';
     const char *digits = text + (negative ? 1 : 0);
-    uint64_t limit = (UINT64_C(1) << (8 * size - 1)) - (negative ? 0 : 1);
+    uint64_t limit = (UINT64_C(1) << (8 * *size - 1)) - (negative ? 0 : 1);
     uint64_t magnitude = 0;
     if (*digits == '\0')
         return false;
@@ -351,13 +376,11 @@ static bool write_integer(const char *text, uint8_t *out, size_t size)
             return false;
         magnitude = magnitude * 10 + digit;
     }
-    uint64_t value = negative ? 0 - magnitude : magnitude;
-    for (size_t i = 0; i < size; i++)
-        out[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
+    put(negative ? 0 - magnitude : magnitude, out, *size);
     return true;
 }
 
-static bool write_boolean(const char *text, uint8_t *out, size_t size)
+static bool write_boolean(const char *text, uint8_t *out, size_t *size)
 {
     (void)size;
     out[0] = strcmp(text, "true") == 0;
@@ -366,12 +389,12 @@ static bool write_boolean(const char *text, uint8_t *out, size_t size)
 
 /* Accepts digits with an optional point and exponent, but neither infinity nor hexadecimal. The program does
  * not set a locale. */
-static bool write_number(const char *text, uint8_t *out, size_t size)
+static bool write_number(const char *text, uint8_t *out, size_t *size)
 {
     size_t length = strspn(text, "+-.0123456789eE");
     char *end;
     /* Converting a float via a double would round it twice. */
-    bool is_float = size == sizeof(float);
+    bool is_float = *size == sizeof(float);
     float narrow = is_float ? strtof(text, &end) : 0;
     double value = is_float ? (double)narrow : strtod(text, &end);
     if (length == 0 || text[length] != '\0' || *end != '\0' || end == text || !isfinite(value))
@@ -384,12 +407,11 @@ static bool write_number(const char *text, uint8_t *out, size_t size)
     } else {
         memcpy(&bits, &value, sizeof bits);
     }
-    for (size_t i = 0; i < size; i++)
-        out[i] = (uint8_t)(bits >> (8 * (size - 1 - i)));
+    put(bits, out, *size);
     return true;
 }
 
-static bool write_uuid(const char *text, uint8_t *out, size_t size)
+static bool write_uuid(const char *text, uint8_t *out, size_t *size)
 {
     static const size_t group_bytes[] = {4, 2, 2, 2, 6};
     (void)size;
@@ -406,9 +428,108 @@ static bool write_uuid(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
-static bool write_timeuuid(const char *text, uint8_t *out, size_t size)
+static bool write_timeuuid(const char *text, uint8_t *out, size_t *size)
 {
     return write_uuid(text, out, size) && out[6] >> 4 == 1;
+}
+
+static bool write_timestamp(const char *text, uint8_t *out, size_t *size)
+{
+    int64_t ns;
+    bool has_zone;
+    if (sim_time_parse_zoned(text, strlen(text), &ns, &has_zone) != 0 || !has_zone)
+        return write_integer(text, out, size);
+    put((uint64_t)(ns / SIM_MS - (ns % SIM_MS < 0)), out, *size);
+    return true;
+}
+
+static bool write_date(const char *text, uint8_t *out, size_t *size)
+{
+    int64_t ns;
+    if (strchr(text, 'T') != NULL || sim_time_parse(text, &ns) != 0)
+        return false;
+    put((uint64_t)(ns / SIM_DAY + (INT64_C(1) << 31)), out, *size); /* as unsigned, 1970 in the middle */
+    return true;
+}
+
+static bool write_time(const char *text, uint8_t *out, size_t *size)
+{
+    char whole[SIM_TIME_TEXT_SIZE];
+    int64_t ns;
+    const int length = snprintf(whole, sizeof whole, "1970-01-01T%sZ", text);
+    if (length >= (int)sizeof whole || sim_time_parse(whole, &ns) != 0)
+        return false;
+    put((uint64_t)ns, out, *size);
+    return true;
+}
+
+/* An IPv4 address in the form of IPv6 has four bytes, as in Java. */
+static bool write_inet(const char *text, uint8_t *out, size_t *size)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+    uint8_t address[16];
+    *size = 4;
+    if (inet_pton(AF_INET, text, out) == 1)
+        return true;
+    if (inet_pton(AF_INET6, text, address) != 1)
+        return false;
+    const bool is_mapped = memcmp(address, mapped, sizeof mapped) == 0;
+    *size = is_mapped ? 4 : sizeof address;
+    memcpy(out, address + sizeof address - *size, *size);
+    return true;
+}
+
+/* The digits up to `end`, without a point in them, as the shortest two's complement. */
+static bool write_digits(const char *text, const char *end, uint8_t *out, size_t *size)
+{
+    const bool is_negative = *text == '-';
+    const size_t room = (size_t)(end - text) / 2 + 2;
+    bool has_digit = false;
+    memset(out, 0, room);
+    for (const char *c = text + is_negative; c < end; c++) {
+        if (*c == '.')
+            continue;
+        if (*c < '0' || *c > '9')
+            return false;
+        has_digit = true;
+        for (unsigned i = (unsigned)room, carry = (unsigned)(*c - '0'); i-- > 0; carry >>= 8) {
+            carry += 10u * out[i];
+            out[i] = (uint8_t)carry;
+        }
+    }
+    for (unsigned i = (unsigned)room, carry = 1; is_negative && i-- > 0; carry >>= 8) {
+        carry += (uint8_t)~out[i];
+        out[i] = (uint8_t)carry;
+    }
+    size_t spare = 0; /* bytes that only repeat the sign */
+    while (spare + 1 < room && out[spare] == (out[spare + 1] >= 0x80 ? 0xff : 0))
+        spare++;
+    *size = room - spare;
+    memmove(out, out + spare, *size);
+    return has_digit;
+}
+
+static bool write_varint(const char *text, uint8_t *out, size_t *size)
+{
+    const size_t length = strlen(text);
+    return length <= DIGITS_MAX && strchr(text, '.') == NULL && write_digits(text, text + length, out, size);
+}
+
+/* An int with the scale, then the number without its point as a varint. */
+static bool write_decimal(const char *text, uint8_t *out, size_t *size)
+{
+    const size_t length = strcspn(text, "eE");
+    const char *point = memchr(text, '.', length), *rest = text + length;
+    char *end = NULL;
+    const long exponent = *rest == '\0' ? 0 : strtol(rest + 1, &end, 10);
+    if (length > DIGITS_MAX ||
+        (point != NULL && memchr(point + 1, '.', (size_t)(rest - point - 1)) != NULL) ||
+        (end != NULL && (end == rest + 1 || *end != '\0' || rest[1] == ' ')) ||
+        labs(exponent) > INT32_MAX / 2 || !write_digits(text, rest, out + 4, size))
+        return false;
+    put((uint64_t)((point == NULL ? 0 : rest - point - 1) - exponent), out, 4);
+    *size += 4;
+    return true;
 }
 
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
@@ -421,10 +542,10 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
     if (!value_size(type, text, &size, error))
         return false;
     /* An empty value also gets a pointer, so that NULL always means failure. */
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    uint8_t *bytes = malloc(size + LITERAL_ROOM);
     if (bytes == NULL)
         return sim_fail_memory(error);
-    if (!types[type].write(text, bytes, size)) {
+    if (!(is_in_bytes(type, text) ? write_bytes : types[type].write)(text, bytes, &size)) {
         free(bytes);
         return fail_value(error, type, text, "");
     }

@@ -58,6 +58,9 @@ CREATE TABLE worse (a int, b int, PRIMARY KEY (a, d));
                        "'owner': {bytes: 20B} # text\n", "'who': {bytes: 20B, elements: 5} # location\n"):
             self.assertIn(wanted, text)
         self.assertNotIn("'vec'", text)
+        # The schema's table is the one of the scenario's name, which may come last.
+        self.write("last.yaml", text.replace(", table: events", "") + "name: events\n")
+        self.assertEqual(self.good("cql", "last.yaml"), self.good("cql", "events.yaml"))
         printed = self.good("cql", "events.yaml")
         self.assertIn("CREATE TYPE IF NOT EXISTS shop.location (street text, zip int);", printed)
         self.assertIn("((tenant, kind, day), at, id)\n) WITH CLUSTERING ORDER BY (at DESC, id ASC) AND bloom",

@@ -529,10 +529,10 @@ static const struct lab_table schema_table = {
                {"table", read_name, LAB_AT(struct ddl, table)}, {"key", read_name, LAB_AT(struct ddl, key)},
                {"bucket", read_name, LAB_AT(struct ddl, bucket)})};
 
-bool lab_schema_read(struct lab_reader *reader, const struct lab_node *row, void *target)
+bool lab_schema_read(struct lab_reader *reader, const struct lab_node *root)
 {
-    struct lab_scenario *scenario = target;
-    const struct lab_node *node = lab_node_find(row, "schema");
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *node = lab_node_at(root, "row.schema");
     struct ddl in = {.reader = reader, .design = &scenario->design};
     struct lab_writer users = {0}, types = {0}, table = {0};
     char *text = NULL, *path = NULL;
@@ -567,8 +567,8 @@ bool lab_schema_read(struct lab_reader *reader, const struct lab_node *row, void
         is_fine = scenario->schema_table != NULL || sim_fail_memory(reader->tree.error);
     }
     /* What the scenario says goes before. */
-    scenario->row_ttl_ns = lab_node_find(row, "ttl") != NULL ? ttl_ns : scenario->row_ttl_ns;
-    scenario->gc_grace_ns = lab_node_find(row, "gc_grace") != NULL ? grace_ns : scenario->gc_grace_ns;
+    scenario->row_ttl_ns = lab_node_at(root, "row.ttl") != NULL ? ttl_ns : scenario->row_ttl_ns;
+    scenario->gc_grace_ns = lab_node_at(root, "row.gc_grace") != NULL ? grace_ns : scenario->gc_grace_ns;
     scenario->compaction_window_ns = window_ns > 0 ? window_ns : scenario->compaction_window_ns;
     free(users.text);
     free(types.text);

@@ -189,7 +189,8 @@ static bool make(struct lab_reader *reader, const char *path, const char *text, 
     bool ok = set_defaults(reader, path, text, size) &&
               (root != NULL || lab_root_read(&reader->tree, text, size, overrides, override_count, &root)) &&
               lab_overrides_join(&reader->tree, overrides, override_count, &scenario->overrides) &&
-              lab_table_read(reader, &lab_scenario_table, root, scenario) && complete(reader, root);
+              lab_table_read(reader, &lab_scenario_table, root, scenario) && lab_schema_read(reader, root) &&
+              complete(reader, root);
     if (!ok) {
         lab_scenario_destroy(scenario);
         return false;

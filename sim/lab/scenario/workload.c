@@ -239,7 +239,7 @@ const struct lab_table lab_row_table = {
                {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
                 LAB_DRAWN(CELLS, 0.05, "<2..12>")},
                {"gc_grace", lab_read_duration, LAB_IN(gc_grace_ns), LAB_FROM(0, 20 * LATE_MAX)},
-               {.name = "schema", .read = lab_read_later},  /* ddl.c */
+               {.name = "schema", .read = lab_read_later},  /* after the table: ddl.c */
                {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
                {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
                 LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
@@ -247,8 +247,7 @@ const struct lab_table lab_row_table = {
                {"absent", lab_read_choice, LAB_IN(row_has_nulls), .detail = row_absent},
                {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
                 .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
-                LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")}),
-    .check = lab_schema_read};
+                LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")})};
 
 /* Checks that there is either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)

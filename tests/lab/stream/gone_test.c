@@ -325,10 +325,36 @@ static void test_partition_has_on_disk_what_was_written_lately(void **state)
         lab_result_destroy(results[i]);
 }
 
+/* gc_grace replaces the 10 days of a tombstone: 1 + 4 days of rows, and at most 1/12 more for the windows of
+ * compaction. The busiest of 100 keys gets its share of 12,000 rows. Both within 6 standard deviations. */
+static void test_gc_grace_and_the_share_of_the_busiest_key_are_as_given(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run_text("duration: 40d\nkeys: {count: 3}\narrivals: {rate: 60/h}\nrow: {bytes: 100, "
+                 "ttl: 1d, gc_grace: 4d}\nstrategies:\n  - unbucketed: {}\n");
+    const double rows = 20 * 24 * 5, most = metric(result, 0, "partitions.all.rows.max");
+    assert_true(most >= rows - 6 * sqrt(rows) && most <= rows * 13 / 12 + 6 * sqrt(rows));
+    lab_result_destroy(result);
+    for (int percent = 4; percent <= 20; percent += 16) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "duration: 10d\nkeys: {count: 100, popularity: {top: %d%%}}\narrivals: {rate: 50/h}\n"
+                 "strategies:\n  - unbucketed: {}\n",
+                 percent);
+        result = run_text(text);
+        const double share = percent / 100.0, deviation = sqrt(12000 * share * (1 - share));
+        assert_true(fabs(metric(result, 0, "partitions.all.rows.max") - 12000 * share) <=
+                    6 * deviation + 6 * sqrt(12000) * share);
+        lab_result_destroy(result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partition_has_on_disk_what_was_written_lately),
+        cmocka_unit_test(test_gc_grace_and_the_share_of_the_busiest_key_are_as_given),
         cmocka_unit_test(test_deletes_follow_their_distribution),
         cmocka_unit_test(test_row_expires_with_its_whole_second),
         cmocka_unit_test(test_row_before_1970_expires_with_its_whole_second),

@@ -92,9 +92,10 @@ bool cass_type_weigh(const char *text, const char *users, uint64_t bytes, uint64
                      struct cass_weight *out);
 
 /* Converts a CQL literal to the bytes that Cassandra stores: text unchanged, a blob from 0x..., whole numbers
- * big-endian, a timestamp from milliseconds since 1970, float and double as IEEE 754, UUIDs as 16 bytes (a
- * timeuuid must have version 1). Types from date on take their bytes, from 0x.... The caller must free *out.
- * Errors: SIM_ERROR_INPUT with the value and the expected form. */
+ * big-endian, a timestamp from milliseconds since 1970 or a time with its zone, float and double as IEEE 754,
+ * UUIDs as 16 bytes (a timeuuid must have version 1). Types from date on also take their bytes, from 0x...,
+ * and a duration only them. The caller must free *out. Errors: SIM_ERROR_INPUT with the value and the
+ * expected form. */
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
                       struct sim_error *error);
 

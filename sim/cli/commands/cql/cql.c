@@ -25,8 +25,8 @@
 static const struct cli_option token_options[] = {{"type", "T,...",
                                                    "the type of each value (default text): text,\n"
                                                    "blob, int, bigint, uuid, timeuuid, boolean,\n"
-                                                   "tinyint, smallint, timestamp, float, double;\n"
-                                                   "of other types the bytes, as 0x00ff"},
+                                                   "tinyint, smallint, timestamp, float, double,\n"
+                                                   "date, time, inet, varint, decimal"},
                                                   {NULL, NULL, NULL}};
 
 /* Removes the first name from a comma-separated list. */

@@ -353,7 +353,7 @@ bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root);
 /* parse.c: reads a file of at most 1 MiB, with a final NUL. *text is malloc'ed. */
 bool lab_text_read(const char *path, char **text, size_t *size, struct sim_error *error);
 /* ddl.c: reads the table of `row.schema`, if there is one, its time to live and the user types. */
-bool lab_schema_read(struct lab_reader *reader, const struct lab_node *row, void *scenario);
+bool lab_schema_read(struct lab_reader *reader, const struct lab_node *root);
 
 /* table.c and row_size.c */
 extern const struct lab_table lab_design_table;
