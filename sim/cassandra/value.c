@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cassandra/sstable.h"
 #include "cassandra/token.h"
@@ -288,7 +287,8 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
 /* From 0x...: a blob, or a value of a type that need not have a literal. */
 static bool is_in_bytes(enum cass_type type, const char *text)
 {
-    return types[type].write == write_bytes || (type >= CASS_DATE && strncasecmp(text, "0x", 2) == 0);
+    return types[type].write == write_bytes ||
+           (type >= CASS_DATE && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'));
 }
 
 /* Determines the most that the value needs from the length of its text alone. */

@@ -167,6 +167,7 @@ static int compare_bytes(const struct cass_bytes *a, const struct cass_bytes *b)
 
 /* Parses the fields of a sample, and extracts times from them. */
 
+#define NUMBER_SIZE    32u
 #define UUID_EPOCH_100 INT64_C(0x01B21DD213814000) /* 1970-01-01 in units of 100 ns since 1582-10-15 */
 
 /* The time of a UUID of version 1, in microseconds since 1970. */
@@ -382,11 +383,15 @@ static bool parse_counter(const char *text, uint8_t **out, size_t *size, struct 
     return copy(whole, sizeof whole, out, size, error);
 }
 
-/* *out is malloc'ed and the caller's. Text is copied unchanged. A counter is stored as one shard with its
- * count. Errors: SIM_ERROR_INPUT, without file and line. */
+/* *out is malloc'ed and the caller's. Text is copied unchanged. A timestamp is milliseconds since 1970, or a
+ * date with a time and a zone. A counter is stored as one shard with its count. Errors: SIM_ERROR_INPUT,
+ * without file and line. */
 static bool sample_value_parse(enum cass_type type, const char *text, size_t text_size, uint8_t **out,
                                size_t *size, struct sim_error *error)
 {
+    char number[NUMBER_SIZE];
+    int64_t ns;
+    bool has_zone;
     *out = NULL;
     *size = 0;
     if (type == CASS_TEXT)
@@ -395,6 +400,10 @@ static bool sample_value_parse(enum cass_type type, const char *text, size_t tex
         return parse_counter(text, out, size, error);
     if (type == CASS_BOOLEAN && (strcmp(text, "True") == 0 || strcmp(text, "False") == 0))
         return cass_value_parse(type, *text == 'T' ? "true" : "false", out, size, error);
+    if (type == CASS_TIMESTAMP && sim_time_parse_zoned(text, text_size, &ns, &has_zone) == 0) {
+        snprintf(number, sizeof number, "%" PRId64, ns / SIM_MS - (ns % SIM_MS < 0));
+        return cass_value_parse(type, number, out, size, error);
+    }
     return cass_value_parse(type, text, out, size, error);
 }
 
