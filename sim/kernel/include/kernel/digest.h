@@ -38,6 +38,13 @@ static inline void sim_placement_add(struct sim_placement *placement, int64_t bu
     placement->sum += sim_placement_weight(bucket) * (sim_placement_mark(placement->rows) - begin);
 }
 
+/* What is added to the sum of a key if row `row` is in bucket `to`, and was added as a row of `from`. */
+static inline uint64_t sim_placement_moved(uint64_t row, int64_t from, int64_t to)
+{
+    return (sim_placement_weight(to) - sim_placement_weight(from)) *
+           (sim_placement_mark(row + 1) - sim_placement_mark(row));
+}
+
 /* The key's summand of the digest; 0 for a key without rows. */
 static inline uint64_t sim_placement_finish(const struct sim_placement *placement, uint64_t key_index)
 {

@@ -63,18 +63,6 @@ static void link_partition(struct lab_cluster_run *run, uint32_t index)
     }
 }
 
-static inline uint32_t window_capacity(const struct lab_window *window)
-{
-    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
-}
-
-/* The bucket of the place-th row in the queue. */
-static inline int64_t *window_bucket(struct lab_window *window, uint32_t place)
-{
-    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
-    return &buckets[(window->begin + place) & (window_capacity(window) - 1)];
-}
-
 static uint32_t hash_of(uint32_t key, int64_t bucket)
 {
     return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
@@ -224,10 +212,8 @@ static bool begin(struct lab_cluster_run *run, void **state)
         return false;
     oracles->key_count = run->key_count;
     oracles->second_until_ns = INT64_MIN;
-    for (uint32_t i = 0; i < run->key_count; i++) {
+    for (uint32_t i = 0; i < run->key_count; i++)
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
-        oracles->keys[i].window.placement = (struct sim_placement){0};
-    }
     assert(lab_rows_fire(run) == bk_kind_fires(kind));
     oracles->is_ordered =
         (lab_rows_fire(run) || kind == BK_KIND_TIME || kind == BK_KIND_UNBUCKETED) && !changes_shards(run);
@@ -252,36 +238,9 @@ static bool begin(struct lab_cluster_run *run, void **state)
         oracles->lag_ns = lab_until(oracles->lag_ns, run->config.lead_ns);
     oracles->available_ns = lab_available_bound_ns(run);
     oracles->has_crowds = lab_contends_by_row(run);
-    oracles->has_own_times = wl_has_own_times(&scenario->workload);
     oracles->finds_all =
         oracles->read_replicas >= scenario->cluster.replication_factor && run->config.remember_keys == 0;
     return true;
-}
-
-/* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
- * first one whose bucket is not. */
-SIM_OUT_OF_LINE static void window_wait(struct lab_window *window, uint32_t place, int64_t bucket)
-{
-    *window_bucket(window, place) = bucket;
-    while (window->count > 0 && *window_bucket(window, 0) != LAB_PENDING) {
-        sim_placement_add(&window->placement, *window_bucket(window, 0), 1);
-        window->begin = (window->begin + 1) & (window_capacity(window) - 1);
-        window->count--;
-    }
-}
-
-/* Usually no other row waits. */
-static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
-{
-    uint64_t place = row - window->placement.rows;
-    if (place >= window->count)
-        return;
-    if (SIM_LIKELY(window->count == 1)) {
-        sim_placement_add(&window->placement, bucket, 1);
-        window->count = 0;
-    } else {
-        window_wait(window, (uint32_t)place, bucket);
-    }
 }
 
 static void finish(struct lab_cluster_run *run, void *state)
@@ -289,10 +248,11 @@ static void finish(struct lab_cluster_run *run, void *state)
     (void)state;
     struct lab_oracles *oracles = &run->oracles;
     for (uint32_t i = 0; i < oracles->key_count; i++) {
-        struct lab_window *window = &oracles->keys[i].window;
-        while (window->count > 0) /* still in progress: counts as refused */
-            window_set(window, window->placement.rows, LAB_UNPLACED);
-        run->tally.placement_digest += sim_placement_finish(&window->placement, i);
+        struct sim_placement placement = {0};
+        if (oracles->keys[i].arrived > 0)
+            sim_placement_add(&placement, LAB_UNPLACED, oracles->keys[i].arrived);
+        placement.sum += oracles->keys[i].placed_sum;
+        run->tally.placement_digest += sim_placement_finish(&placement, i);
     }
 }
 
@@ -300,7 +260,6 @@ static void destroy(void *state)
 {
     const struct lab_oracles *oracles = &((struct lab_cluster_run *)state)->oracles;
     for (uint32_t i = 0; oracles->keys != NULL && i < oracles->key_count; i++) {
-        free(oracles->keys[i].window.buckets);
         free(oracles->keys[i].newest);
         free(oracles->keys[i].disk);
     }
@@ -311,36 +270,6 @@ static void destroy(void *state)
     free(oracles->table.slots);
     free(oracles->open.items);
     free(oracles->moved.items);
-}
-
-/* Doubles the capacity; false when out of memory. */
-static bool window_grow(struct lab_window *window)
-{
-    uint32_t capacity = window_capacity(window) * 2;
-    int64_t *buckets = malloc(capacity * sizeof *buckets);
-    if (buckets == NULL)
-        return false;
-    for (uint32_t i = 0; i < window->count; i++)
-        buckets[i] = *window_bucket(window, i);
-    free(window->buckets);
-    window->buckets = buckets;
-    window->begin = 0;
-    window->capacity = capacity;
-    return true;
-}
-
-/* A row has arrived, and is not placed yet. */
-static void arrived(struct lab_cluster_run *run, uint32_t key)
-{
-    struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    struct lab_window *window = &ledger->window;
-    ledger->arrived++;
-    if (SIM_UNLIKELY(run->oracles.has_crowds))
-        lab_condition_crowd(run, key);
-    if (SIM_UNLIKELY(window->count == window_capacity(window)) && !window_grow(window))
-        run->out_of_memory = true;
-    else
-        *window_bucket(window, window->count++) = LAB_PENDING;
 }
 
 void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key)
@@ -432,21 +361,20 @@ static void placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int6
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
-    window_set(&ledger->window, row, bucket);
     if (SIM_UNLIKELY(bucket == LAB_UNPLACED)) {
         ledger->missed++;
         return;
     }
+    ledger->placed_sum += sim_placement_moved(row, LAB_UNPLACED, bucket);
     uint32_t index = partition_need(run, key, bucket);
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
-    oracles->placed++;
     partition->placed++;
     bool is_steady = run->strategy->settings.change_count == 0;
     partition->eras |= SIM_LIKELY(is_steady) ? 1 : (uint8_t)(1u << lab_era_at(run, time_ns));
     watch_second(run, ledger, partition);
-    if (SIM_UNLIKELY(oracles->has_own_times))
+    if (SIM_UNLIKELY(run->has_own_times))
         watch_closed(run, partition);
     bool is_odd = !is_in_order(partition, time_ns);
     if (SIM_UNLIKELY(is_odd || run->config.strategy.max_age_ns != 0))
@@ -508,8 +436,7 @@ static void acknowledged(struct lab_cluster_run *run, uint32_t agent, struct lab
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
-    struct lab_key_ledger *ledger = &oracles->keys[key];
-    ledger->acknowledged++;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
@@ -522,7 +449,7 @@ static void acknowledged(struct lab_cluster_run *run, uint32_t agent, struct lab
                     sim_queue_now(&run->queue) - operation->begun_ns <= oracles->available_ns;
     if (SIM_UNLIKELY(!is_usual))
         cluster_emit_of(run, ROW_UNUSUAL, agent, operation, .partition = partition);
-    ledger->counting++;
+    oracles->keys[key].counting++;
 }
 
 SIM_OUT_OF_LINE static void unusual_ended(struct lab_cluster_run *run, uint32_t agent,
@@ -783,7 +710,9 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
     (void)state;
     switch (event->kind) {
     case CLUSTER_ROW_ARRIVES:
-        arrived(run, event->key);
+        run->oracles.keys[event->key].arrived++;
+        if (SIM_UNLIKELY(run->oracles.has_crowds))
+            lab_condition_crowd(run, event->key);
         break;
     case CLUSTER_ROW_REFUSED:
         placed(run, event->key, event->row->sequence, 0, LAB_UNPLACED, 0);

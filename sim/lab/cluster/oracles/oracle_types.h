@@ -24,9 +24,8 @@ struct lab_host_operation;
 
 #define LAB_NO_PARTITION UINT32_MAX
 #define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMNS) - 1) /* of a state row */
-/* Instead of a bucket: the row was refused before it had one; the row has none yet. */
+/* Instead of a bucket: the row has none yet, or was refused before it had one. */
 #define LAB_UNPLACED INT64_MIN
-#define LAB_PENDING  (INT64_MIN + 1)
 /* The oracle `newest` keeps as many rows as the scenario's readers ask for, up to this number. */
 #define LAB_NEWEST_MAX 64u
 
@@ -66,16 +65,6 @@ struct lab_partition {
         line_ns; /* the next line after its rows, apart from rows that were overtaken; 0: it has no rows */
 };
 
-#define LAB_WINDOW_FEW 4u
-/* Placements enter the digest in the order of the key's rows; this queue has those that wait for an earlier
- * row. Its capacity is a power of two. */
-struct lab_window {
-    uint32_t begin, count, capacity; /* capacity 0: `few` is used */
-    int64_t few[LAB_WINDOW_FEW];
-    int64_t *buckets; /* NULL: `few` is used */
-    struct sim_placement placement;
-};
-
 struct lab_newest_row {
     int64_t time_ns, bucket;
 };
@@ -87,11 +76,11 @@ struct lab_key_ledger {
     uint32_t newest_begin, newest_count, newest_run;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint64_t arrived;              /* rows */
+    uint64_t placed_sum;           /* of the placement digest: what placed rows add to it beyond refused ones */
     struct lab_disk *disk;         /* of all its rows; NULL: all are on disk */
-    struct lab_window window;
     int64_t second;
     uint64_t rows_in_second, peak_rows_per_s;
-    uint64_t stored, acknowledged; /* rows */
+    uint64_t stored; /* rows */
     /* The state as a read from all replicas returns it. */
     int64_t state_bucket;
     uint32_t writes_open;                    /* writes of the state under way now */
@@ -183,7 +172,6 @@ struct lab_doubts {
 struct lab_oracles {
     int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
     bool has_crowds;                 /* rows wait for the updates of others */
-    bool has_own_times; /* rows have times of their own, which may differ from those of their arrival */
     bool finds_all;     /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
@@ -200,7 +188,7 @@ struct lab_oracles {
     uint32_t read_replicas; /* number of replicas that a reader certainly queries; 0: not known */
     bool hints_may_be_lost; /* a node crashed with requests in flight, or lost its hints */
     uint32_t crashes;       /* number of agent crashes so far */
-    uint64_t placed, acknowledged;
+    uint64_t acknowledged;
     uint64_t copies_due; /* of rows that some replica has: copies due on the other replicas */
     struct lab_open_rows open, moved;
     struct lab_increments increments;
