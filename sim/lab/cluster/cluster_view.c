@@ -43,14 +43,6 @@ int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t number, i
     return step_ns > 0 ? shown_ns - (shown_ns % step_ns + step_ns) % step_ns : shown_ns;
 }
 
-int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
-{
-    const struct lab_host_agent *host = &run->agents[agent];
-    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
-    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
-    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
-}
-
 const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns)
 {
     return &run->regimes.items[lab_regime_at(&run->regimes, time_ns)].history;
@@ -112,13 +104,6 @@ static uint64_t pack(uint64_t key, int64_t bucket)
 uint64_t lab_start_register(uint64_t key, int64_t bucket)
 {
     return START_BIT | pack(key, bucket);
-}
-
-bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
-{
-    int64_t columns[CASS_COLUMNS];
-    uint32_t mask;
-    return cass_peek_merged(run->cluster, lab_start_register(key, bucket), columns, &mask) && (mask & 1) != 0;
 }
 
 uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket)

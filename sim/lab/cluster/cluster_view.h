@@ -21,8 +21,6 @@ static inline int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_
 {
     return lab_agent_clock_at(run, agent, sim_queue_now(&run->queue));
 }
-/* How much later than requested the host may wake the agent after a wait of wait_ns, at most. */
-int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns);
 /* The agent's strategy for rows of the time time_ns. */
 static inline const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
                                                            int64_t time_ns)
@@ -42,8 +40,6 @@ uint64_t lab_state_register(uint32_t key);
 bool lab_register_is_state(uint64_t key, uint32_t *out);
 uint64_t lab_lock_register(uint32_t key);
 uint64_t lab_start_register(uint64_t key, int64_t bucket);
-/* Whether the start of the bucket is stored on any replica. */
-bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
 /* The counter to which an action of (key, bucket) adds. */
 uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
 /* The inverse: the key and bucket of a counter; bucket 0 if a key has only one counter. */

@@ -50,12 +50,3 @@ void cluster_observers_end(struct lab_cluster_run *run)
     }
     run->listener_count = 0;
 }
-
-void *cluster_observer_state(const struct lab_cluster_run *run, const struct cluster_observer *observer)
-{
-    for (uint32_t i = 0; i < run->listener_count; i++) {
-        if (run->listeners[i].observer == observer)
-            return run->listeners[i].state;
-    }
-    return NULL;
-}

@@ -177,8 +177,6 @@ extern const struct cluster_observer *const cluster_observers[];
 bool cluster_observers_begin(struct lab_cluster_run *run);
 void cluster_observers_finish(struct lab_cluster_run *run);
 void cluster_observers_end(struct lab_cluster_run *run);
-/* The state of an observer; NULL: it does not observe this run. */
-void *cluster_observer_state(const struct lab_cluster_run *run, const struct cluster_observer *observer);
 void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event);
 
 /* Emits an event: cluster_emit(run, ROW_PLACED, .key = 3). Without an observer for it, this is one test. */

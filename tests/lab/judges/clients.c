@@ -159,8 +159,8 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
     if (config->backoff == BK_IDGEN_RANDOM_TIMES)
         least_ns = watch->attempts == 1 || watch->first_wait_ns == 0
                        ? watch->attempts
-                       : lab_times(watch->attempts, watch->first_wait_ns -
-                                                        lab_agent_late_ns(run, number, watch->first_wait_ns));
+                       : lab_times(watch->attempts,
+                                   watch->first_wait_ns - late_most_ns(run, number, watch->first_wait_ns));
     if (watch->attempts > 1 && watch->first_wait_ns != 0)
         most_ns = config->backoff == BK_IDGEN_RANDOM_TIMES ? lab_times(watch->attempts, watch->first_wait_ns)
                                                            : most_ns;
@@ -170,7 +170,7 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
     if (watch->attempts == 1)
         watch->first_wait_ns = is_known ? waited_ns : 0;
     return waited_ns >= least_ns &&
-           (!is_known || waited_ns <= lab_until(most_ns, lab_agent_late_ns(run, number, most_ns)));
+           (!is_known || waited_ns <= lab_until(most_ns, late_most_ns(run, number, most_ns)));
 }
 
 static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t until_ns)

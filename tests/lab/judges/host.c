@@ -286,7 +286,7 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
 {
     bool is_range = query->kind == BK_QUERY_RANGE;
     if (is_range ? !is_range_due(run, operation, query)
-                 : operation->done.due != run->oracles.keys[operation->key].acknowledged)
+                 : operation->done.due != judge_of(run)->acknowledged[operation->key])
         judge_violate(run, operation->key,
                       "a read has to find %" PRIu64
                       " rows, but another number of rows was acknowledged before it",

@@ -27,7 +27,9 @@ static bool begin_rows(struct lab_cluster_run *run, struct judge *judge)
         calloc(run->agent_count * ((size_t)run->operation_count + 1), sizeof *judge->operations);
     judge->draws = calloc(run->key_count, sizeof *judge->draws);
     judge->born_ns = calloc(run->key_count, sizeof *judge->born_ns);
-    if (judge->operations == NULL || judge->draws == NULL || judge->born_ns == NULL)
+    judge->acknowledged = calloc(run->key_count, sizeof *judge->acknowledged);
+    if (judge->operations == NULL || judge->draws == NULL || judge->born_ns == NULL ||
+        judge->acknowledged == NULL)
         return false;
     for (uint32_t i = 0; i < run->agent_count; i++) {
         struct lab_host_record *record = &judge->records[i];
@@ -84,6 +86,7 @@ static void destroy(void *state)
     free(judge->clients);
     free(judge->draws);
     free(judge->born_ns);
+    free(judge->acknowledged);
     free(judge->due_ns);
     free(judge->backups);
     free(judge);
@@ -192,6 +195,7 @@ static bool of_operation(struct lab_cluster_run *run, const struct cluster_event
         settled(run, event);
         return true;
     case CLUSTER_ACKNOWLEDGED:
+        judge_of(run)->acknowledged[event->key]++;
         acknowledged(run, event);
         return true;
     case CLUSTER_ENDED:

@@ -149,6 +149,7 @@ struct judge {
     struct lab_id_watch *clients;    /* of a run of identifiers, which has only these and agents */
     uint64_t *draws;                 /* by key: the seed of the draws of its agents */
     int64_t *born_ns;                /* by key: the earliest time of a row */
+    uint64_t *acknowledged;          /* by key: rows */
     int64_t *due_ns;                 /* by slot of the delete: when it is repeated, or given up */
     size_t due_count;
     struct lab_backup *backups;    /* by fault of the scenario */
@@ -169,7 +170,19 @@ struct judge {
 extern const struct cluster_observer cluster_judges;
 static inline struct judge *judge_of(const struct lab_cluster_run *run)
 {
-    return cluster_observer_state(run, &cluster_judges);
+    for (uint32_t i = 0; i < run->listener_count; i++) {
+        if (run->listeners[i].observer == &cluster_judges)
+            return run->listeners[i].state;
+    }
+    return NULL;
+}
+/* How much later than requested the host may wake the agent after a wait of wait_ns, at most. */
+static inline int64_t late_most_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
+    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
+    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
 }
 static inline struct judged_operation *own(const struct lab_cluster_run *run,
                                            const struct lab_host_operation *operation)

@@ -452,6 +452,14 @@ static bool is_granted(const struct step *step, int64_t time_ns, int64_t until_n
     return until_ns == (due_ns < line_ns ? due_ns : line_ns);
 }
 
+/* Whether the start of the bucket is stored on any replica. */
+static bool has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+    return cass_peek_merged(run->cluster, lab_start_register(key, bucket), columns, &mask) && (mask & 1) != 0;
+}
+
 /* A grant reaches beyond now and the row; a
  * roll begins where the grant before it ends, or at the line that its row has not been put beyond yet. */
 static void judge_grant(const struct step *step)
@@ -486,7 +494,7 @@ static void judge_grant(const struct step *step)
                "rolls its key but the new bucket does not begin where the old one ends");
     /* A row that rolls at a line may do so more than once, and each time another start drops out. */
     if (is_roll && is_aged(run) && from[BK_GUARDED_BUCKET] >= 2)
-        demand(step, lab_has_start(run, step->operation->key, from[BK_GUARDED_BUCKET] - 1),
+        demand(step, has_start(run, step->operation->key, from[BK_GUARDED_BUCKET] - 1),
                "rolls its key but the start that the state drops is not stored");
     else if (!is_roll && next->if_mask != 0)
         demand(step,
@@ -528,7 +536,7 @@ static void judge_look_up(const struct step *step)
     }
     if ((lab_conditions_met(run, operation->key) & lab_may_go_back(run)) != 0)
         return;
-    demand(step, bucket >= 1 && lab_has_start(run, operation->key, bucket),
+    demand(step, bucket >= 1 && has_start(run, operation->key, bucket),
            "looks up the start of a bucket whose start is not stored");
     /* By now, an agent that was paused, or whose cache has evicted the key, may know another state. */
     size_t newest = (size_t)bucket + 2;

@@ -206,7 +206,7 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
     bool is_late = wait.most_ns == 0
                        ? now_ns > operation->heard_ns
-                       : waited_ns > lab_until(wait.most_ns, lab_agent_late_ns(run, agent, wait.most_ns));
+                       : waited_ns > lab_until(wait.most_ns, late_most_ns(run, agent, wait.most_ns));
     is_late = is_late && of_agent(run, agent)->disturbed_ns < operation->heard_ns &&
               !lab_may_be_parked(run, operation);
     if (waited_ns < wait.least_ns || is_late)

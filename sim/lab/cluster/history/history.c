@@ -531,26 +531,9 @@ static bool of_fault(struct event *event)
 
 /* --- Stored effects. */
 
-static void note_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row)
-{
-    struct lab_replay *replay = run->replay;
-    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
-    size_t before = replay->stored_capacity, need = (size_t)index + 1;
-    if (index == LAB_NO_PARTITION)
-        return;
-    if (!sim_grow(&replay->stored, &replay->stored_capacity, need, sizeof *replay->stored)) {
-        run->out_of_memory = true;
-        return;
-    }
-    if (replay->stored_capacity > before)
-        memset(replay->stored + before, 0, (replay->stored_capacity - before) * sizeof *replay->stored);
-    replay->stored[index] += sim_mix64(row + 1);
-}
-
 void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
                       int64_t time_ns, int64_t order, uint32_t replica)
 {
-    uint64_t before = run->oracles.keys[key].stored;
     const struct cass_statement statement = {.kind = CASS_WRITE_ROW,
                                              .key = key,
                                              .bucket = bucket,
@@ -559,8 +542,6 @@ void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket,
                                              .row_order = order,
                                              .timestamp_us = INT64_MIN};
     cass_record_row(run->cluster, &statement, replica);
-    if (run->oracles.keys[key].stored > before)
-        note_stored(run, key, bucket, row);
 }
 
 static bool of_row(struct event *event)

@@ -38,8 +38,6 @@ struct lab_replay {
     bool is_observed;  /* written by processes, none of which knows everything that is stored */
     bool is_exhausted; /* the history says that no more events would have occurred */
     bool has_ended;
-    uint64_t *stored; /* by partition of the ledger: sums of hashes of the recorded rows */
-    size_t stored_capacity;
     struct sim_error *error;
 };
 /* A line "strategy LABEL begins at NS" of a run of the lab, or "... is observed from NS" of processes. */

@@ -539,11 +539,10 @@ static bool find_item(struct settling *settling, const char *path, const struct 
 static void settle(const struct settling *settling)
 {
     struct lab_cluster_run *run = settling->run;
-    const struct lab_replay *replay = run->replay;
     for (uint32_t i = 0; i < settling->found_count; i++) {
         struct lab_partition *partition = &run->oracles.partitions[i];
         const struct found *found = &settling->found[i];
-        partition->balance += found->sum - (i < replay->stored_capacity ? replay->stored[i] : 0);
+        partition->stored_sum = found->sum;
         partition->stored = found->rows;
         cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
     }
@@ -648,11 +647,7 @@ static bool replay_all(const struct lab_scenario *scenario, const struct lab_row
     while (lab_history_next(replay->history, &line, error)) {
         if (!find_strategy(scenario, line, results, replay, &index, error))
             return false;
-        bool ok = lab_cluster_play(scenario, index, rows, context, replay, &results[index], error);
-        free(replay->stored);
-        replay->stored = NULL;
-        replay->stored_capacity = 0;
-        if (!ok)
+        if (!lab_cluster_play(scenario, index, rows, context, replay, &results[index], error))
             return false;
         count++;
     }

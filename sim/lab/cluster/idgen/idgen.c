@@ -183,7 +183,6 @@ static void count(struct lab_cluster_run *run, const struct bk_idgen_action *act
     tally->lwt += action->kind == BK_IDGEN_CAS_LOCK || action->kind == BK_IDGEN_CAS_LAST;
     tally->state_reads += action->kind == BK_IDGEN_READ_LAST;
     tally->state_writes += action->kind == BK_IDGEN_WRITE_LAST || action->kind == BK_IDGEN_CAS_LAST;
-    run->idgen->leases += action->kind == BK_IDGEN_READY;
     run->idgen->failed += action->kind == BK_IDGEN_FAILED;
 }
 
@@ -416,12 +415,8 @@ static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
 
 void lab_idgen_crash(struct lab_cluster_run *run, uint32_t number)
 {
-    struct lab_host_agent *agent = &run->agents[number];
     orphan(run, &run->idgen->clients[number]);
     run->idgen->clients[number].serial_of_life++;
-    if (agent->tick != 0)
-        sim_queue_cancel(&run->queue, agent->tick);
-    agent->tick = 0;
 }
 
 void lab_idgen_restart(struct lab_cluster_run *run, uint32_t number)

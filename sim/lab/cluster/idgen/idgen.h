@@ -54,7 +54,7 @@ struct lab_id_client {
 struct lab_idgen {
     struct bk_idgen_config config;
     struct lab_id_client *clients;
-    uint64_t given, in_hand, leased, leases, failed;
+    uint64_t given, in_hand, leased, failed;
     bool is_over;          /* all clients have all of their identifiers */
     uint32_t done;         /* number of clients that have all of their identifiers */
     int64_t last_given_ns; /* when the last identifier was handed out */

@@ -40,7 +40,7 @@ static void subtract_open(struct lab_cluster_run *run)
             if (index == LAB_NO_PARTITION || !is_there)
                 continue;
             oracles->partitions[index].acknowledged++;
-            oracles->partitions[index].balance -= sim_mix64(row->row + 1);
+            oracles->partitions[index].acknowledged_sum += sim_mix64(row->row + 1);
         }
     }
 }
@@ -51,7 +51,8 @@ static void judge_partitions(struct lab_cluster_run *run)
     subtract_open(run);
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        if (partition->stored != partition->acknowledged || partition->balance != 0)
+        if (partition->stored != partition->acknowledged ||
+            partition->stored_sum != partition->acknowledged_sum)
             lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and %" PRIu64
                         " were acknowledged or open, or the rows differ",
@@ -314,7 +315,6 @@ static void increment_ended(struct lab_cluster_run *run, const struct lab_host_o
                             bool is_counted)
 {
     struct lab_increments *increments = &run->oracles.increments;
-    increments->due++;
     increments->amount_due += operation->weight;
     if (!operation->has_counted) {
         increments->lost++; /* it was never requested */

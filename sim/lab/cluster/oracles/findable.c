@@ -27,7 +27,8 @@ static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_
  * asks all of them. */
 static bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
-    return run->oracles.read_replicas >= run->scenario->cluster.replication_factor && partition->balance == 0;
+    return run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
+           partition->stored_sum == partition->acknowledged_sum;
 }
 
 static void acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,

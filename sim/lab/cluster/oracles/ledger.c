@@ -133,12 +133,6 @@ static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, in
     return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
 }
 
-static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
-{
-    uint64_t hash = sim_mix64(row + 1);
-    partition->balance += is_stored ? hash : 0 - hash;
-}
-
 /* Puts a row on disk, and notes the first partition above a limit: events come in the order of their times.
  */
 static void watch_limits(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t bytes)
@@ -184,8 +178,7 @@ static void stored(struct lab_cluster_run *run, const struct cluster_event *even
     }
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
-    oracles->keys[key].stored++;
-    balance_add(partition, event->number, true);
+    partition->stored_sum += sim_mix64(event->number + 1);
     copies_fall_due(oracles, partition, event->number, event->replica);
     if (SIM_UNLIKELY(partition->higher != LAB_NO_PARTITION) && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
@@ -421,8 +414,8 @@ static void put(struct lab_cluster_run *run, uint32_t agent, const struct lab_ho
  * so on at least one of them. */
 static inline bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
-    return run->oracles.finds_all && partition->balance == 0 && lab_keeps_state(run) &&
-           partition->bucket <= run->oracles.keys[partition->key].state_bucket;
+    return run->oracles.finds_all && partition->stored_sum == partition->acknowledged_sum &&
+           lab_keeps_state(run) && partition->bucket <= run->oracles.keys[partition->key].state_bucket;
 }
 
 /* No other row of the key is being counted, and its state has not changed and does not change. */
@@ -442,7 +435,7 @@ static void acknowledged(struct lab_cluster_run *run, uint32_t agent, struct lab
     struct lab_partition *partition = &oracles->partitions[index];
     oracles->acknowledged++;
     partition->acknowledged++;
-    balance_add(partition, operation->row, false);
+    partition->acknowledged_sum += sim_mix64(operation->row + 1);
     partition->fired += operation->fires;
     bool is_usual = !operation->fires && is_surely_found(run, partition) &&
                     is_counted_alone(ledger, partition) &&
@@ -549,7 +542,7 @@ static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     oracles->partitions[index].stored++;
-    balance_add(&oracles->partitions[index], row, true);
+    oracles->partitions[index].stored_sum += sim_mix64(row + 1);
     copies_fall_due(oracles, &oracles->partitions[index], row, replica);
 }
 

@@ -46,9 +46,9 @@ struct lab_partition {
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t stored_bytes;
-    struct lab_disk *disk;   /* NULL: all rows are on disk */
-    uint64_t balance;        /* hash sum of stored minus acknowledged rows */
-    uint64_t copies_balance; /* hash sum of copies due minus copies made; 0: all copies exist */
+    struct lab_disk *disk;                 /* NULL: all rows are on disk */
+    uint64_t stored_sum, acknowledged_sum; /* of the hashes of these rows */
+    uint64_t copies_balance;               /* hash sum of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
     int64_t last_unhealthy_ns,
         last_stored_ns;                   /* total unhealthy time up to its last row, and that row's time */
@@ -76,11 +76,10 @@ struct lab_key_ledger {
     uint32_t newest_begin, newest_count, newest_run;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint64_t arrived;              /* rows */
-    uint64_t placed_sum;           /* of the placement digest: what placed rows add to it beyond refused ones */
-    struct lab_disk *disk;         /* of all its rows; NULL: all are on disk */
+    uint64_t placed_sum;   /* of the placement digest: what placed rows add to it beyond refused ones */
+    struct lab_disk *disk; /* of all its rows; NULL: all are on disk */
     int64_t second;
     uint64_t rows_in_second, peak_rows_per_s;
-    uint64_t stored; /* rows */
     /* The state as a read from all replicas returns it. */
     int64_t state_bucket;
     uint32_t writes_open;                    /* writes of the state under way now */
@@ -133,7 +132,7 @@ struct lab_increments {
     size_t count, capacity, used;
     struct sim_table table;                           /* of items by (counter, row) */
     uint32_t free;                                    /* the first free item; 0: none */
-    uint64_t due, lost, doubled;                      /* numbers of increments */
+    uint64_t lost, doubled;                           /* numbers of increments */
     uint64_t amount_due, amount_lost, amount_doubled; /* sums of their amounts */
 };
 
@@ -172,7 +171,7 @@ struct lab_doubts {
 struct lab_oracles {
     int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
     bool has_crowds;                 /* rows wait for the updates of others */
-    bool finds_all;     /* a reader queries all replicas, and no agent skips windows */
+    bool finds_all;                  /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     struct sim_table table; /* of partitions by (key, bucket): numbers + 1 */
