@@ -105,9 +105,10 @@ static struct cass_seen seen_by(const struct cass_cluster *cluster, const struct
  * within the limit and the span of a read. */
 static bool is_rows_mismatch(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
-    bool is_mismatch;
-    cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
-    for (uint32_t left = is_mismatch ? operation->asked : 0; left != 0; left &= left - 1) {
+    const struct cass_seen all = {{INT64_MIN, INT64_MIN}, INT64_MAX};
+    if (cass_rows_laggards(cluster, operation->entity, operation->asked, operation->asked, &all) == 0)
+        return false;
+    for (uint32_t left = operation->asked; left != 0; left &= left - 1) {
         uint32_t replica = left & -left;
         const struct cass_seen seen = seen_by(cluster, operation, replica);
         if (cass_rows_laggards(cluster, operation->entity, operation->asked, replica, &seen) != 0)
@@ -198,9 +199,8 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 /* Returns the number of live rows of the partition that at least one of the queried replicas has. */
 static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
-    bool is_mismatch;
     uint64_t rows = partition_at(cluster, operation->entity)->rows;
-    uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
+    uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked);
     return rows - (missed < rows ? missed : rows);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The mock cluster from its creation to its end. In: a configuration, which is checked (docs/mock.md gives
- * the sources of its defaults), requests of clients, and events of the queue. Kept: the pools and hash tables
+/* The mock cluster from its creation to its end. In: a configuration (docs/mock.md gives the sources of its
+ * defaults), requests of clients, and events of the queue. Kept: the pools and hash tables
  * of its state. Out: more events, and answers in slots. */
 #include <assert.h>
 #include <inttypes.h>
@@ -46,7 +46,6 @@ uint32_t cass_pool_take_new(struct cass_pool *pool)
         return CASS_NONE;
     }
     memset(pool->items + pool->used * pool->item_size, 0, pool->item_size);
-    pool->live++;
     return pool->used++;
 }
 
@@ -210,7 +209,6 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
 {
     if (SIM_UNLIKELY(cluster->is_broken))
         return;
-    cluster->events_handled++;
     if (SIM_LIKELY(event->kind == EVENT_ARRIVE)) {
         arrive(cluster, (uint32_t)event->a);
         return;
@@ -355,7 +353,7 @@ void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot)
     cass_pool_give(&cluster->replies, (uint32_t)slot);
 }
 
-/* Creates a cluster: checks of the configuration, and its defaults (docs/mock.md gives their sources). */
+/* --- Creates a cluster. */
 
 void cass_cluster_config_default(struct cass_cluster_config *out)
 {
@@ -388,98 +386,19 @@ void cass_cluster_config_default(struct cass_cluster_config *out)
     };
 }
 
-static bool check_datacenters(const struct cass_cluster_config *config, struct sim_error *error)
+/* Who makes a configuration checks it: that of a scenario, where it is read. */
+static void check(struct cass_cluster_config *config)
 {
-    uint32_t count = config->datacenter_count;
-    if (count < 1 || count > CASS_DATACENTERS_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT, "a cluster cannot have %" PRIu32 " datacenters; give 1 to %d",
-                        count, CASS_DATACENTERS_MAX);
-    uint64_t nodes = 0, replicas = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cass_datacenter *datacenter = &config->datacenters[i];
-        if (datacenter->nodes < 1 || datacenter->nodes > CASS_CLUSTER_NODES_MAX || datacenter->racks < 1)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "datacenter '%s' has %" PRIu32 " nodes in %" PRIu32
-                            " racks; give 1 to %u nodes and at least 1 rack",
-                            datacenter->name, datacenter->nodes, datacenter->racks, CASS_CLUSTER_NODES_MAX);
-        if (datacenter->replication_factor > datacenter->nodes)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "datacenter '%s' has %" PRIu32 " nodes, too few for %" PRIu32
-                            " replicas; lower the replication factor or add nodes",
-                            datacenter->name, datacenter->nodes, datacenter->replication_factor);
-        nodes += datacenter->nodes;
-        replicas += datacenter->replication_factor;
+    struct sim_size *const latencies[] = {&config->latency_ns, &config->latency_between_ns};
+    assert(config->datacenter_count >= 1 && config->datacenter_count <= CASS_DATACENTERS_MAX);
+    assert(config->client_count >= 1 && config->concurrency >= 1);
+    assert(config->loss >= 0 && config->duplicate >= 0 && config->loss + config->duplicate <= 1);
+    for (int i = 0; i < 2; i++) {
+        bool is_none = latencies[i]->kind == SIM_SIZE_CONSTANT && latencies[i]->a >= 0 && latencies[i]->a < 1;
+        bool is_prepared = is_none || sim_size_prepare(latencies[i]) == 0;
+        assert(is_prepared);
+        (void)is_prepared;
     }
-    if (nodes > CASS_CLUSTER_NODES_MAX || nodes * (nodes + config->client_count) > CASS_CLUSTER_PAIRS_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%" PRIu64 " nodes with %" PRIu32
-                        " clients are too many; give at most %u nodes and %zu "
-                        "pairs of a node and another place",
-                        nodes, config->client_count, CASS_CLUSTER_NODES_MAX, CASS_CLUSTER_PAIRS_MAX);
-    if (replicas < 1 || replicas > CASS_CLUSTER_REPLICAS_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT, "a row cannot have %" PRIu64 " replicas; give 1 to %u",
-                        replicas, CASS_CLUSTER_REPLICAS_MAX);
-    return true;
-}
-
-static bool check_times(const struct cass_cluster_config *config, struct sim_error *error)
-{
-    const struct {
-        const char *name;
-        int64_t value, least;
-    } times[] = {
-        {"time of a coordinator's own work", config->coordinate_ns, 0},
-        {"time of a write", config->write_ns, 0},
-        {"time of a read", config->read_ns, 0},
-        {"time to scan a row", config->scan_row_ns, 0},
-        {"time to scan a tombstone", config->scan_tombstone_ns, 0},
-        {"time between garbage collections", config->gc_every_ns, 0},
-        {"length of a garbage collection", config->gc_lasts_ns, 0},
-        {"timeout of writes", config->timeout_write_ns, 1},
-        {"timeout of reads", config->timeout_read_ns, 1},
-        {"timeout of counters", config->timeout_counter_ns, 1},
-        {"timeout of conditional updates", config->timeout_cas_ns, 1},
-        {"delay of failure detection", config->detect_ns, 0},
-        {"window of hints", config->hint_window_ns, 0},
-        {"time between tries to deliver hints", config->hint_retry_ns, 1},
-        {"threshold of slow queries", config->slow_query_ns, 0},
-        {"default time to live", config->default_ttl_ns, 0},
-    };
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        if (times[i].value < times[i].least || times[i].value > 36500 * SIM_DAY)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "the %s cannot be %" PRId64 " ns; give %" PRId64 " ns to 100 years",
-                            times[i].name, times[i].value, times[i].least);
-    }
-    return true;
-}
-
-static bool prepare_latency(struct sim_size *distribution)
-{
-    if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a >= 0 && distribution->a < 1)
-        return true;
-    return sim_size_prepare(distribution) == 0;
-}
-
-static bool check(struct cass_cluster_config *config, struct sim_error *error)
-{
-    if (!check_datacenters(config, error) || !check_times(config, error))
-        return false;
-    if (config->client_count < 1)
-        return sim_fail(error, SIM_ERROR_INPUT, "a cluster without clients does nothing; give 1 or more");
-    if (config->concurrency < 1 || config->concurrency > 4096)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "a node cannot serve %" PRIu32 " requests at once; give 1 to 4096",
-                        config->concurrency);
-    bool is_chance = config->loss >= 0 && config->duplicate >= 0 && config->loss + config->duplicate <= 1;
-    if (!is_chance)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "loss and duplication of messages are chances; give 0 to 1, together at most 1");
-    if (!prepare_latency(&config->latency_ns) || !prepare_latency(&config->latency_between_ns))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "the network's latency is not a distribution; give a constant of 0 ns or more, or one in ns");
-    return true;
 }
 
 static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)
@@ -492,6 +411,7 @@ static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)
     cluster->node_count = cass_ring_node_count(cluster->ring);
     cluster->place_count = cluster->node_count + config->client_count;
     cluster->factor = cass_ring_replication_factor(cluster->ring);
+    assert(cluster->factor <= CASS_CLUSTER_REPLICAS_MAX);
     cluster->all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
     cluster->nodes = calloc(cluster->node_count, sizeof(*cluster->nodes));
     if (cluster->nodes == NULL)
@@ -593,8 +513,9 @@ bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_qu
         return sim_fail_memory(error);
     cluster->config = *config;
     cluster->queue = queue;
-    bool ok = check(&cluster->config, error) && place_nodes(cluster, error);
-    ok = ok && ((create_arrays(cluster) && create_pools(cluster)) || sim_fail_memory(error));
+    check(&cluster->config);
+    bool ok = place_nodes(cluster, error) &&
+              ((create_arrays(cluster) && create_pools(cluster)) || sim_fail_memory(error));
     if (ok)
         begin(cluster);
     if (ok && cluster->is_broken)

@@ -206,14 +206,9 @@ void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns)
     cass_network_settle(cluster);
 }
 
-void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out)
+int64_t cass_delayed_until_ns(const struct cass_cluster *cluster)
 {
-    *out = (struct cass_disturbance){.loss = cluster->loss,
-                                     .duplicate = cluster->duplicate,
-                                     .late = cluster->late,
-                                     .delay = cluster->delay,
-                                     .late_ns = cluster->late_ns,
-                                     .delayed_until_ns = cluster->delayed_until_ns};
+    return cluster->delayed_until_ns;
 }
 
 void cass_heal(struct cass_cluster *cluster)
@@ -443,14 +438,6 @@ void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
             operation->place == index)
             cass_operation_end(cluster, i);
     }
-}
-
-void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t index,
-                           struct cass_node_disturbance *out)
-{
-    assert(index < cluster->node_count);
-    const struct node *node = &cluster->nodes[index];
-    *out = (struct cass_node_disturbance){node->is_down, node->slow, node->paused_until_ns};
 }
 
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor)

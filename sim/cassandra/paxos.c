@@ -32,8 +32,8 @@ bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counte
     uint32_t found = lock_find(cluster, operation->place, operation->entity, is_counter);
     if (found == CASS_NONE) {
         uint32_t fresh = cass_pool_take(&cluster->locks);
-        *lock_at(cluster, fresh) = (struct lock){
-            .node = operation->place, .entity = operation->entity, .is_counter = is_counter, .holder = index};
+        *lock_at(cluster, fresh) =
+            (struct lock){.node = operation->place, .entity = operation->entity, .is_counter = is_counter};
         sim_table_put(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
                       fresh);
         operation->has_lock = true;
@@ -121,7 +121,6 @@ void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_cou
         return;
     }
     lock->head = operation_at(cluster, next)->next;
-    lock->holder = next;
     operation_at(cluster, next)->has_lock = true;
     if (is_counter)
         cass_count_locked(cluster, next);

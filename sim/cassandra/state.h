@@ -52,7 +52,6 @@ struct cass_pool {
     size_t item_size;
     uint32_t used, capacity; /* used: number of items that were ever allocated, including item 0 */
     uint32_t free_head;
-    uint32_t live;   /* number of items allocated now */
     bool *is_broken; /* owned by the pool's owner */
 };
 
@@ -67,7 +66,6 @@ static inline uint32_t cass_pool_take(struct cass_pool *pool)
     if (SIM_UNLIKELY(index == CASS_NONE))
         return cass_pool_take_new(pool);
     memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
-    pool->live++;
     return index;
 }
 
@@ -75,10 +73,9 @@ static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
 {
     if (index == CASS_NONE)
         return;
-    assert(index < pool->used && pool->live > 0);
+    assert(index < pool->used);
     memcpy(pool->items + index * pool->item_size, &pool->free_head, sizeof(pool->free_head));
     pool->free_head = index;
-    pool->live--;
 }
 
 /* Allocates an item and frees another one, in this order. */
@@ -221,7 +218,6 @@ struct cass_seen {
 struct body {
     uint32_t next, references;
     struct ballot ballot, promised;
-    bool has_accepted, has_committed;
     struct proposal accepted,
         committed; /* accepted: in a PROPOSE, the proposal; committed: in a COMMIT, the commit */
     struct image image;
@@ -354,7 +350,7 @@ struct cass_operation {
     uint32_t asked, acked, failed, hinted,
         counted; /* sets of replicas; counted: those that the consistency level counts */
     uint32_t required;
-    uint32_t participants, repairing;
+    uint32_t repairing;
     enum cass_consistency level;
     int64_t started_ns;
     uint64_t timer;
@@ -413,13 +409,12 @@ struct place {
     struct latencies ahead;
 };
 
-/* The lock of a key on a node: its holder, and the list of waiting operations. */
+/* The lock of a key on a node, and the list of waiting operations. */
 struct lock {
     uint32_t next;
     uint32_t node;
     uint32_t entity;
     uint32_t is_counter;
-    uint32_t holder;
     uint32_t head, tail;
 };
 
@@ -466,7 +461,6 @@ struct cass_cluster {
     /* Derived: mock.c may take its shortcut while nothing fails; no fault of the network is
      * in force. */
     bool is_alone, is_calm;
-    uint64_t events_handled;
 };
 
 struct reply_slot {
@@ -693,9 +687,8 @@ static inline void cass_carry_no_more(struct cass_cluster *cluster, uint32_t kin
 }
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
 void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
-/* The number of rows that none of the replicas has, and whether any two of the replicas differ. */
-uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                          bool *is_mismatch);
+/* The number of rows that none of the replicas has. */
+uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas);
 /* The replicas of the set that lack a row, delete or range which another replica of the set has, and which
  * was seen there. */
 uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,

@@ -736,18 +736,14 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
         cass_row_settle(cluster, index);
 }
 
-uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
-                          bool *is_mismatch)
+uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas)
 {
     uint64_t missed = 0;
     int64_t now_s = now_ns(cluster) / SIM_SECOND;
-    *is_mismatch = false;
     for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
         const struct row *row = row_at(cluster, at);
-        uint32_t held = row->held & replicas;
-        *is_mismatch = *is_mismatch || (held != 0 && held != replicas);
-        if (row->held != 0 && held == 0 && !(row->flags & ROW_DELETE) && row->expires_s > now_s)
-            missed++;
+        missed += row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
+                  row->expires_s > now_s;
         at = row->next;
     }
     return missed;

@@ -99,42 +99,6 @@ static void test_request_any_node_goes_to_a_replica_at_home(void **state)
     assert_int_equal(total, 300);
 }
 
-static void test_cluster_impossible_figures_are_refused(void **state)
-{
-    (void)state;
-    struct cass_cluster_config configs[8];
-    static const char *const wanted[8] = {"0 datacenters",
-                                          "too few for 4 replicas",
-                                          "0 requests at once",
-                                          "without clients",
-                                          "loss and duplication",
-                                          "timeout of writes",
-                                          "latency is not a distribution",
-                                          "0 tokens"};
-    for (int i = 0; i < 8; i++)
-        configs[i] = harness_config();
-    configs[0].datacenter_count = 0;
-    configs[1].datacenters[0].replication_factor = 4;
-    configs[2].concurrency = 0;
-    configs[3].client_count = 0;
-    configs[4].loss = 1.5;
-    configs[5].timeout_write_ns = 0;
-    configs[6].latency_ns = (struct sim_size){.kind = SIM_SIZE_LOGNORMAL, .a = -1};
-    configs[7].num_tokens = 0;
-    for (int i = 0; i < 8; i++) {
-        struct sim_queue queue;
-        struct cass_cluster *cluster = (struct cass_cluster *)&queue;
-        struct sim_error error = {0};
-        assert_true(sim_queue_create(4, START, &queue));
-        assert_false(cass_cluster_create(&configs[i], &queue, &cluster, &error));
-        assert_null(cluster);
-        assert_int_equal(error.class, SIM_ERROR_INPUT);
-        if (strstr(error.text, wanted[i]) == NULL)
-            fail_msg("row %d: %s", i, error.text);
-        sim_queue_destroy(&queue);
-    }
-}
-
 static void test_names_are_parsed_back(void **state)
 {
     (void)state;
@@ -154,7 +118,6 @@ int main(void)
         cmocka_unit_test(test_semantics_3_local_levels_do_not_wait_for_the_other_side),
         harness_test(test_semantics_3_levels_without_their_replicas_are_unavailable),
         harness_test(test_request_any_node_goes_to_a_replica_at_home),
-        cmocka_unit_test(test_cluster_impossible_figures_are_refused),
         cmocka_unit_test(test_names_are_parsed_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

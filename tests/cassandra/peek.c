@@ -127,6 +127,24 @@ bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t plac
     return cluster->separated[(size_t)place * cluster->node_count + node] != 0;
 }
 
+void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out)
+{
+    *out = (struct cass_disturbance){.loss = cluster->loss,
+                                     .duplicate = cluster->duplicate,
+                                     .late = cluster->late,
+                                     .delay = cluster->delay,
+                                     .late_ns = cluster->late_ns,
+                                     .delayed_until_ns = cluster->delayed_until_ns};
+}
+
+void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t index,
+                           struct cass_node_disturbance *out)
+{
+    assert(index < cluster->node_count);
+    const struct node *node = &cluster->nodes[index];
+    *out = (struct cass_node_disturbance){node->is_down, node->slow, node->paused_until_ns};
+}
+
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing)
 {
     assert(node < cluster->node_count);

@@ -30,6 +30,21 @@ struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32
 bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node);
 /* Whether a network partition separates two places; either may be a client, but not both. */
 bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
+/* The faults that are in force now. */
+struct cass_disturbance {
+    double loss, duplicate, late; /* the chances of a message */
+    double delay;                 /* the factor of latencies */
+    int64_t late_ns;              /* how much longer a late message takes */
+    int64_t delayed_until_ns;     /* cass_delayed_until_ns() */
+};
+void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out);
+struct cass_node_disturbance {
+    bool is_down;
+    double slow;             /* the factor of service times */
+    int64_t paused_until_ns; /* in the past: the node does not pause */
+};
+void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t node,
+                           struct cass_node_disturbance *out);
 /* Makes a node answer every replica request with an error, as with a broken disk. */
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
 /* Sets the offset of a node's wall clock from the true time. */

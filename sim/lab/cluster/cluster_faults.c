@@ -333,10 +333,8 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
 /* Returns how much later the last delayed message arrives. */
 static int64_t delayed_by_ns(const struct lab_cluster_run *run)
 {
-    struct cass_disturbance now;
-    cass_disturbance(run->cluster, &now);
-    int64_t now_ns = sim_queue_now(&run->queue);
-    return now.delayed_until_ns > now_ns ? now.delayed_until_ns - now_ns : 0;
+    int64_t now_ns = sim_queue_now(&run->queue), until_ns = cass_delayed_until_ns(run->cluster);
+    return until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place)

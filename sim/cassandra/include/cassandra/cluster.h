@@ -195,8 +195,9 @@ struct cass_reply {
 struct cass_cluster;
 
 void cass_cluster_config_default(struct cass_cluster_config *out);
-/* Creates a cluster. The queue is owned by the host and must outlive the cluster. On errors *out is NULL:
- * SIM_ERROR_INPUT for an invalid config, SIM_ERROR_ENVIRONMENT when out of memory. */
+/* Creates a cluster. The queue is owned by the host and must outlive the cluster. The config must be valid;
+ * of datacenters and tokens that no ring can have, the error says so (cassandra/ring.h). On errors, also when
+ * out of memory, *out is NULL. */
 bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_queue *queue,
                          struct cass_cluster **out, struct sim_error *error);
 void cass_cluster_destroy(struct cass_cluster *cluster);
@@ -258,22 +259,8 @@ uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t 
 /* An administrator's change on all replicas at the same time: the register then has the columns of the mask,
  * and no others. Operations in flight may still change it. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
-/* The faults that are in force now. */
-struct cass_disturbance {
-    double loss, duplicate, late; /* the chances of a message */
-    double delay;                 /* the factor of latencies */
-    int64_t late_ns;              /* how much longer a late message takes */
-    int64_t delayed_until_ns;     /* when the last message arrives that took `delay` times as long; INT64_MIN:
-                                     none did */
-};
-void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out);
-struct cass_node_disturbance {
-    bool is_down;
-    double slow;             /* the factor of service times */
-    int64_t paused_until_ns; /* in the past: the node does not pause */
-};
-void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t node,
-                           struct cass_node_disturbance *out);
+/* When the last message arrives to whose latency a delay was added; INT64_MIN: to none was. */
+int64_t cass_delayed_until_ns(const struct cass_cluster *cluster);
 /* Ends every fault: loss and duplication are those of the config again, and hints are delivered again. Clocks
  * are not changed. */
 void cass_heal(struct cass_cluster *cluster);
