@@ -16,6 +16,7 @@
 #define UUID_TEXT       36u
 #define SHOWN           40 /* characters of an invalid id that a message shows */
 #define SAMPLE_ROWS     1000u
+#define COLUMNS_MOST    16u /* among which that of the ids is found */
 #define SNOWFLAKE_LEAST (INT64_C(1) << 41)
 
 struct reader {
@@ -122,8 +123,8 @@ static bool has_room(struct reader *reader, size_t used, size_t size)
            sim_grow(&sample->bytes, &reader->bytes_capacity, used + size, 1);
 }
 
-/* Sets reader->text to the record's id, without spaces around it, and without quotes or braces, as programs
- * write constants. */
+/* Sets reader->text to the record's id, without spaces around it, and without quotes, braces, or a type as in
+ * ObjectId("..."), as programs write constants. */
 static bool read_text(struct reader *reader, struct sim_error *error)
 {
     static const char pairs[][2] = {{'"', '"'}, {'\'', '\''}, {'{', '}'}};
@@ -136,6 +137,9 @@ static bool read_text(struct reader *reader, struct sim_error *error)
         ;
     for (; end > text && end[-1] == ' '; end--)
         ;
+    const char *bracket = end > text && end[-1] == ')' ? memchr(text, '(', (size_t)(end - text)) : NULL;
+    text = bracket == NULL ? text : bracket + 1;
+    end -= bracket != NULL;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool is_within = end - text > 2 && *text == pairs[i][0] && end[-1] == pairs[i][1];
         text += is_within;
@@ -162,6 +166,11 @@ static bool take(struct reader *reader, struct sim_error *error)
     const char *text = reader->text;
     size_t size = reader->text_size, bytes_size = 0;
     uint8_t *bytes = NULL;
+    if (size > 0 && strspn(text, "0123456789.eE+") == size && strpbrk(text, "eE") != NULL &&
+        strchr(text, '+') != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": '%.*s' is a number that was rounded; export the ids as text",
+                        reader->path, record->line, SHOWN, text);
     bool is_fine = size > 0 && strlen(text) == size
                        ? bytes_of(sample->kind, text, size, &bytes, &bytes_size, error)
                        : sim_fail(error, SIM_ERROR_INPUT, "no id");
@@ -203,31 +212,51 @@ static bool find_column(struct reader *reader, const char *column, struct sim_er
 static bool begin(struct reader *reader, const char *column, struct sim_error *error)
 {
     wl_csv_close(reader->csv);
-    return wl_csv_open(reader->path, "ids", &reader->csv, error) &&
-           wl_csv_next(reader->csv, &reader->record, error) &&
-           (column == NULL || reader->record.count == 0 || find_column(reader, column, error));
+    if (!wl_csv_open(reader->path, "ids", &reader->csv, error) ||
+        !wl_csv_next(reader->csv, &reader->record, error))
+        return false;
+    if (reader->record.count > 0 && strchr("{[", reader->record.fields[0][0]) != NULL &&
+        reader->record.fields[0][0] != '\0' && reader->record.fields[0][1] == '"')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:1: this is JSON; give an id per line, as jq -r .id prints them", reader->path);
+    return (column == NULL || reader->record.count == 0 || find_column(reader, column, error));
 }
 
-/* Sets the kind of most ids, and the kind of the first record. */
-static bool judge_kind(struct reader *reader, enum bk_id_kind *most, enum bk_id_kind *first,
+/* Sets the kind of most ids, and the kind of the first record. Without a column's name, the column that has
+ * the most ids of a known form; the first of them. */
+static bool judge_kind(struct reader *reader, bool is_named, enum bk_id_kind *most, enum bk_id_kind *first,
                        struct sim_error *error)
 {
-    size_t counts[BK_ID_KINDS] = {0}, of_form[FORMS + 1] = {0};
-    for (unsigned i = 0; i < SAMPLE_ROWS && reader->record.count > 0; i++) {
-        if (!read_text(reader, error))
-            return false;
-        enum bk_id_kind kind = kind_of(reader->text, reader->text_size);
-        *first = i == 0 ? kind : *first;
-        counts[kind]++;
-        of_form[form_of(reader->text, reader->text_size)]++;
+    struct {
+        size_t counts[BK_ID_KINDS], forms[FORMS + 1], known;
+        enum bk_id_kind first;
+    } columns[COLUMNS_MOST] = {0}, *best = columns;
+    const size_t only = reader->field;
+    for (unsigned row = 0; row < SAMPLE_ROWS && reader->record.count > 0; row++) {
+        for (size_t i = 0; i < COLUMNS_MOST && (is_named ? i == 0 : i == 0 || i < reader->record.count);
+             i++) {
+            reader->field = is_named ? only : i;
+            if (!read_text(reader, error))
+                return false;
+            const enum bk_id_kind kind = kind_of(reader->text, reader->text_size);
+            const size_t form = form_of(reader->text, reader->text_size);
+            columns[i].first = row == 0 ? kind : columns[i].first;
+            columns[i].counts[kind]++;
+            columns[i].forms[form]++;
+            columns[i].known += kind != BK_ID_BYTES || form < FORMS;
+        }
         if (!wl_csv_next(reader->csv, &reader->record, error))
             return false;
     }
+    for (size_t i = 1; i < COLUMNS_MOST; i++)
+        best = columns[i].known > best->known ? &columns[i] : best;
+    reader->field = is_named ? only : (size_t)(best - columns);
+    *first = best->first;
     *most = BK_ID_TIMEUUID;
     for (enum bk_id_kind kind = *most; kind < BK_ID_KINDS; kind++)
-        *most = counts[kind] > counts[*most] ? kind : *most;
+        *most = best->counts[kind] > best->counts[*most] ? kind : *most;
     for (size_t i = 0; i < FORMS; i++) {
-        if (*most == BK_ID_BYTES && of_form[i] > counts[BK_ID_BYTES] / 2)
+        if (*most == BK_ID_BYTES && best->forms[i] > best->counts[BK_ID_BYTES] / 2)
             reader->sample->form = forms[i].text;
     }
     return true;
@@ -240,13 +269,14 @@ static bool read_all(struct reader *reader, const char *column, enum bk_id_kind 
     struct ids_sample *sample = reader->sample;
     const struct wl_csv_record *record = &reader->record;
     enum bk_id_kind most = BK_ID_BYTES, first = BK_ID_BYTES;
-    if (!begin(reader, column, error) || !judge_kind(reader, &most, &first, error) ||
+    if (!begin(reader, column, error) || !judge_kind(reader, column != NULL, &most, &first, error) ||
         !begin(reader, column, error))
         return false;
     sample->kind = kind == BK_ID_KINDS ? most : kind;
     bool is_header =
-        column != NULL || (first == BK_ID_BYTES && record->count > 0 &&
-                           (sample->kind != BK_ID_BYTES || strpbrk(record->fields[0], "0123456789") == NULL));
+        column != NULL ||
+        (first == BK_ID_BYTES && record->count > 0 &&
+         (sample->kind != BK_ID_BYTES || strpbrk(record->fields[reader->field], "0123456789") == NULL));
     if (is_header && record->count > 0 && !wl_csv_next(reader->csv, &reader->record, error))
         return false;
     while (record->count > 0) {

@@ -364,6 +364,8 @@ static bool take_row(struct figures *figures, struct trace_span line)
         if (*at == '(') /* 35425 (34.6 KiB) | 1 (  0) */
             while (at + 1 < line.end && *at != ')')
                 at++;
+        else if (digits.end < line.end && *digits.end == '.' && digits.end > at)
+            return FAIL(figures->file, "a size or count with decimals; save the output again");
         else if (trace_whole(digits, &numbers[count]))
             count++;
         at = digits.end > at ? digits.end - 1 : at;
@@ -836,7 +838,8 @@ static const char *const line_forms[] = {
     "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size} to {generation}",
     "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size})",
     "{live}" LOG_WRITING "{keyspace}/{table}: ({size}) to {generation}",
-    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size}) incrementally"};
+    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size}) incrementally",
+    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size})"};
 
 static bool take_named(void *target, struct trace_span name, struct trace_span field)
 {
@@ -1023,6 +1026,7 @@ static bool check_foreign(struct observed_file *file, struct trace_span line)
         {"proxy histograms", "nodetool proxyhistograms"},
         {"name:", "a scenario"},
         {"SQLite format 3", "a database"},
+        {"@ Row ", "what cqlsh prints after EXPAND ON, so enter EXPAND OFF"},
         {"{", "JSON"},
         {"[", "JSON"},
     };

@@ -97,6 +97,12 @@ static bool take_line(struct parse *parse, const char *line, size_t size, struct
     return true;
 }
 
+/* What kcat says among the rows, as in "% Reached end of topic". */
+static bool is_message(const char *line, const char *end)
+{
+    return end - line > 1 && line[0] == '%' && line[1] == ' ';
+}
+
 /* The line between the header of a pasted table and its rows; mysql has more of them. */
 static bool is_rule(const char *line, size_t size)
 {
@@ -781,10 +787,12 @@ bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error
     do {
         if (!next_line(csv, &line, &size, error))
             return false;
-    } while (line != NULL && (size == 0 || (dialect->has_comments && *line == '#') ||
-                              (dialect->is_pasted &&
-                               (csv->reader.line < dialect->header_line || is_around_rows(line, size))) ||
-                              (dialect->is_guessed && is_continued(csv, line, line + size))));
+        csv->reader.continued += size > 0 && is_message(line, line + size);
+    } while (
+        line != NULL &&
+        (size == 0 || (dialect->has_comments && *line == '#') || is_message(line, line + size) ||
+         (dialect->is_pasted && (csv->reader.line < dialect->header_line || is_around_rows(line, size))) ||
+         (dialect->is_guessed && is_continued(csv, line, line + size))));
     out->line = csv->reader.line;
     if (line == NULL)
         return true;
@@ -835,7 +843,9 @@ bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, 
     csv->dialect = (struct csv_dialect){.delimiter = '|',
                                         .has_comments = size > 0 && *bytes == '#',
                                         .header_line = pasted_header(bytes, size)};
-    for (; size > 0 && *bytes == '#' && (end = memchr(bytes, '\n', size)) != NULL; bytes = end + 1)
+    for (; size > 0 && (*bytes == '#' || is_message(bytes, bytes + size)) &&
+           (end = memchr(bytes, '\n', size)) != NULL;
+         bytes = end + 1)
         size -= (size_t)(end + 1 - bytes);
     csv->dialect.is_pasted = csv->dialect.header_line > 0;
     if (delimiter != '\0' || !csv->dialect.is_pasted)
@@ -898,9 +908,11 @@ void wl_csv_close(struct wl_csv *csv)
 #define PAIRS_LEAST    3u
 #define TOKEN_BYTES    32u /* a fault so near to the end of the buffer may be a token that is not whole */
 
-/* Skips what stands between objects. Returns false at the end of the file, or when reading fails. */
+/* Skips what stands between objects, and the messages of kcat. Returns false at the end of the file, or when
+ * reading fails. */
 static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
 {
+    bool is_message = false;
     reader->line += reader->line == 0;
     for (;; reader->begin++) {
         if (reader->begin == reader->end &&
@@ -908,6 +920,10 @@ static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
             return false;
         char c = reader->buffer[reader->begin];
         reader->line += c == reader->line_break;
+        reader->continued += c == '%' && !is_message;
+        is_message = c != reader->line_break && (is_message || c == '%');
+        if (is_message)
+            continue;
         if (reader->has_prefix ? c == '{' : strchr(" \t\r\n,[]", c) == NULL || c == '\0')
             return true;
     }

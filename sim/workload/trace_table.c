@@ -353,7 +353,8 @@ static size_t choose_time(const struct wl_csv_record *header, const struct colum
 }
 
 /* Chooses the columns. `known` is the column of the time; the number of columns: it is not known. Rows of
- * which each has its own time, and no column has the name of an entity, are one series. */
+ * which each has its own time, and no column has the name of an entity, are one series. Without a header,
+ * names say nothing. */
 static void choose(const struct trace_table *table, const struct column *columns, size_t known, size_t rows,
                    struct trace_guess *out)
 {
@@ -383,8 +384,8 @@ static void choose(const struct trace_table *table, const struct column *columns
     const bool is_named =
         is_entity(header->fields[key]) || HAS_WORD(header->fields[key], id_words) || best > SERIES_RANK;
     const bool is_series =
-        best <= 0 || (!is_named && (table->files.count > 1 ||
-                                    (table->line == NULL && date == of_day && is_unique(&columns[time]))));
+        best <= 0 || (!is_named && (table->files.count > 1 || (table->has_header && table->line == NULL &&
+                                                               date == of_day && is_unique(&columns[time]))));
     out->has_no_time = !is_known && rows > 0 && columns[date].time == 0;
     out->has_time = is_known && date == of_day;
     name_column(header, date, table->is_json, out->time, sizeof out->time);

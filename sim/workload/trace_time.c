@@ -611,6 +611,8 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
 {
     enum wl_trace_time base = judge->first, other = WL_TIME_AUTO;
     size_t used = 0, others = 0;
+    int64_t time_ns;
+    bool has_zone;
     readings[0] = '\0';
     for (enum wl_trace_time kind = WL_TIME_ISO; kind < WL_TIME_COUNT; kind++)
         base = judge->kinds[kind] > (base == WL_TIME_AUTO ? 0 : judge->kinds[base]) ? kind : base;
@@ -653,6 +655,12 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
         snprintf(readings + used, TRACE_READINGS_SIZE - used, ", a time of day without its date");
     if (others + is_of_day > 0 && (is_epoch || others + is_of_day > 1 || other == WL_TIME_SNOWFLAKE))
         return WL_TIME_AUTO;
+    /* A time in the seventies is more often a number of another unit. */
+    if (others == 0 && !is_epoch && judge->numbers > 0 && judge->fits[base] == 0 &&
+        trace_time_parse(base, 0, judge->value, strlen(judge->value), &time_ns, &has_zone)) {
+        list_reading(judge, base, readings, used);
+        return WL_TIME_AUTO;
+    }
     readings[0] = '\0';
     return others > 0 ? other : base;
 }

@@ -430,6 +430,15 @@ class TraceTest(ProgramTest):
         self.assertIn("'time' names 3 columns; name 1 to 2",
                       self.bad(2, "trace", "rows.csv", "--columns", "time=Date+Time+Sensor,key=Sensor"))
 
+    def test_messages_of_kcat_are_left_out_and_a_column_without_a_name_is_the_key(self):
+        rows = "".join(f"{1767225600000 + 9999 * i},{'ab'[i % 2]},{i}\n" for i in range(20))
+        as_json = "".join(f'{{"ts": {1767225600000 + 9999 * i}, "key": "{"ab"[i % 2]}"}}\n' for i in range(20))
+        for text in (rows, as_json):
+            self.write("rows.csv", "% Auto-selecting Consumer mode, {x}\n" + text + "% Reached end of topic t [0]\n")
+            answer = self.good_json("trace", "rows.csv", "--quiet", "--json")
+            self.assertEqual((answer["rows"], answer["keys"]), (20, 2))
+            self.assertIn(", 2 other lines left out", answer["read_as"])
+
     def test_impossible_options_are_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")

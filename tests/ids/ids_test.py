@@ -105,6 +105,14 @@ class IdsTest(ProgramTest):
         self.write("two.csv", "author,message_id\n" + "".join(f"a{i % 3},{one}\n" for i, one in enumerate(ids)))
         answer = self.good_json("ids", "two.csv", "--column", "message_id", "--json")
         self.assertEqual((answer["kind"], answer["ids"]), ("uuid4", LEAST))
+        self.assertEqual(self.good_json("ids", "two.csv", "--json")["kind"], "uuid4")  # the column that has ids
+        self.write("mongo.txt", "".join(f'ObjectId("{one.hex[:24]}")\n' for one in ids))
+        self.assertIn("ObjectId: a time", self.run_program("ids", "mongo.txt")[1])
+        self.write("x.jsonl", '{"id": "a"}\n')
+        self.assertIn("this is JSON; give an id per line", self.bad(2, "ids", "x.jsonl"))
+        self.write("sheet.csv", "id\n" + "1.77235920000000E+18\n" * LEAST)
+        self.assertIn("sheet.csv:2: '1.77235920000000E+18' is a number that was rounded",
+                      self.bad(2, "ids", "sheet.csv"))
         self.write("one.csv", "message_id\n" + "".join(f"{one}\n" for one in ids))
         self.assertEqual(self.good_json("ids", "one.csv", "--json")["ids"], LEAST)
 

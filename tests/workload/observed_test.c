@@ -356,6 +356,10 @@ static void test_texts_for_people_are_read(void **state)
          "chat/a: q (9 bytes) "
          "to me-1\nWARN - Compacting large partition chat/a:p (8 bytes) incrementally\n",
          NULL, WL_OBSERVED_LARGEST, 3, 2048, 0},
+        {"WARN - Compacting large partition chat/a:p (8192 bytes)\nWARN - Writing large partition chat/a:q "
+         "(9 "
+         "bytes) to sstable /d/b\n",
+         NULL, WL_OBSERVED_LARGEST, 2, 8192, 0},
         {TABLESTATS, "chat.a", WL_OBSERVED_LARGEST, 1, 545791, 0},
         {"chat/a histograms\n\nSSTables per Read\n1 sstables: 10\n\nPartition Size (bytes)\n 149 bytes: 3\n "
          "4768 bytes: "

@@ -20,7 +20,7 @@ static const struct {
 
 static const struct cli_option options[] = {
     {"bits", "N", "bits that the strategy takes, 1 to 32 (default 9)"},
-    {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
+    {"column", "NAME", "the column of the ids, in a file with a header\n(default: that with the most ids)"},
     {"kind", "timeuuid|uuid4|uuid7|ulid|snowflake|bytes", "(default: that of most ids)"},
     {NULL, NULL, NULL}};
 
