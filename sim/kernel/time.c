@@ -112,7 +112,7 @@ bool sim_time_zone(const char *c, int64_t *out_ns)
     if (*c != '+' && *c != '-')
         return false;
     bool is_west = *c++ == '-';
-    if (!digits(&c, 2, &hours))
+    if (!digits(&c, strspn(c, "0123456789") == 1 ? 1 : 2, &hours))
         return false;
     c += *c == ':';
     if (*c != '\0' && !digits(&c, 2, &minutes))

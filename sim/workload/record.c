@@ -502,7 +502,7 @@ static bool find_time(const char *line, const char *end, struct place_of_time *o
         out->has_blank = length > 0 && begin[length] == ' ';
         if (length > 0)
             word = next_word(begin + length + 1, end);
-        for (const char *at = word.begin; at + (length > 0) < word.end; at++) {
+        for (const char *at = word.begin; at + (length > 0) < word.end && *word.begin != '{'; at++) {
             if ((*at == ',' || *at == ';') && !out->has_bracket)
                 return false;
         }
@@ -998,9 +998,22 @@ static size_t put_pairs(const char *at, const char *end, bool is_strict, json_t 
 bool trace_json_has_prefix(const char *bytes, size_t size)
 {
     struct trace_span sample = {bytes, bytes + size}, line;
-    const char *object =
+    const char *at =
         next_of_sample(&sample, &line) ? memchr(line.begin, '{', (size_t)(line.end - line.begin)) : NULL;
-    return object != NULL && object > bytes && object[-1] == ' ' && object[1] == '"' && line.end[-1] == '}';
+    if (at == NULL || at == bytes || at[-1] != ' ' || at[1] != '"' || line.end[-1] != '}')
+        return false;
+    json_t *object = json_loadb(at, (size_t)(line.end - at), 0, NULL);
+    struct csv_buffer text = {0};
+    bool has_time = false;
+    for (void *i = json_object_iter(object); i != NULL && !has_time; i = json_object_iter_next(object, i)) {
+        size_t value;
+        text.size = 0;
+        has_time = trace_json_put(&text, trace_json_bare(json_object_iter_value(i)), &value) &&
+                   is_time(text.bytes, value);
+    }
+    free(text.bytes);
+    json_decref(object);
+    return has_time;
 }
 
 bool trace_json_are_pairs(const char *bytes, size_t size)

@@ -173,7 +173,7 @@ bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *
 /* Frees *out and sets it to the next object of a file of JSON, which may be in an array, or to NULL at the
  * end of the file; *line is where it begins. */
 bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error);
-/* Whether the first line of a file is an object with other text before it. */
+/* Whether the first line of a file is an object that has a time, with other text before it. */
 bool trace_json_has_prefix(const char *bytes, size_t size);
 /* Whether the first line of a file is of pairs, as in level=info msg="started". */
 bool trace_json_are_pairs(const char *bytes, size_t size);

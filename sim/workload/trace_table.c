@@ -208,7 +208,7 @@ static const char *const entity_words[] = {
     "session", "host",    "server",  "guild",  "author",       "member",  "stream",   "topic",
     "meter",   "vehicle", "symbol",  "ticker", "conversation", "thread",  "client",   "owner",
     "chat",    "group",   "station", "series", "machine",      "node",    "service",  "source",
-    "actor",   "repo",    "asset",   "pk",     "ip",           "key"};
+    "actor",   "repo",    "asset",   "pk",     "ip",           "key",     "addr",     "email"};
 static const char *const id_words[] = {"id", "uuid"};
 static const char *const message_words[] = {"message", "msg", "text", "content", "request", "rest"};
 static const char *const category_words[] = {"level",    "type", "status", "method",
@@ -394,8 +394,8 @@ static void choose(const struct trace_table *table, const struct column *columns
         out->of_day[0] = '\0';
     name_column(header, key, table->is_json, out->key, sizeof out->key);
     if (is_series) {
+        snprintf(out->others, sizeof out->others, best <= 0 ? "" : "'%s'", out->key);
         snprintf(out->key, sizeof out->key, "file");
-        out->others[0] = '\0';
     }
 }
 
@@ -941,9 +941,12 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
         return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
     const bool may_be_log = format->line == NULL && !table->is_json && format->layout == WL_LAYOUT_AUTO &&
                             format->delimiter == '\0' && size > 0;
-    table->line = may_be_log && csv_guess_line(bytes, size, table->form) ? table->form : format->line;
-    table->csv.reader.are_pairs = may_be_log && table->line == NULL && trace_json_are_pairs(bytes, size);
-    table->csv.reader.has_prefix = may_be_log && table->line == NULL && trace_json_has_prefix(bytes, size);
+    table->csv.reader.has_prefix = may_be_log && trace_json_has_prefix(bytes, size);
+    table->line = may_be_log && !table->csv.reader.has_prefix && csv_guess_line(bytes, size, table->form)
+                      ? table->form
+                      : format->line;
+    table->csv.reader.are_pairs = may_be_log && table->line == NULL && !table->csv.reader.has_prefix &&
+                                  trace_json_are_pairs(bytes, size);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");

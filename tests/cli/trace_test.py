@@ -438,6 +438,8 @@ class TraceTest(ProgramTest):
             answer = self.good_json("trace", "rows.csv", "--quiet", "--json")
             self.assertEqual((answer["rows"], answer["keys"]), (20, 2))
             self.assertIn(", 2 other lines left out", answer["read_as"])
+        self.write("one.csv", "time,label\n" + "".join(f"2026-01-01T00:00:{i:02d}Z,{'xy'[i % 2]}\n" for i in range(30)))
+        self.assertIn("key 'file' (guessed; or 'label')", self.good("trace", "one.csv", "--quiet"))
 
     def test_impossible_options_are_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")

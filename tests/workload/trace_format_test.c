@@ -549,6 +549,12 @@ static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state
          ":5: an object among lines of name=value; give them in two files"},
         {"web  | {\"at\": 1767225600, \"key\": \"a\"}\nweb  | {\"at\": 1767225600, \"key\": \"b\"}\n", AS_IS,
          T0 " a 0|" T0 " b 0|"},
+        /* An object without a time is a message; the time is before it. */
+        {"web-1 app 2026-01-01T00:00:00Z {\"user\": \"x\",\"n\":1}\n"
+         "web-2 app 2026-01-01T00:00:00Z {\"user\": \"x\",\"n\":2}\n",
+         AS_IS, T0 " web-1 0|" T0 " web-2 0|"},
+        {"2026-01-01T09:00:00Z out {\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS, T0 " a 0|"},
+        {"time,key\n2026/01/01 1:00:00 AM GMT+1,a\n", AS_IS, T0 " a 0|"},
         {"# HELP a b\nup,host=a value=1 1767225600000000000\n", AS_IS, T0 " up,host=a 0|"},
         {"{\"data\": {\"rows\": [{\"at\": 1767225600, \"key\": \"a\"}, {\"at\": 1767225600, \"key\": "
          "\"b\"}]}}",

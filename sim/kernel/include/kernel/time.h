@@ -34,7 +34,7 @@ bool sim_time_of(const struct tm *time, int64_t *out_ns);
 /* Parses "2026-01-01" or "2026-01-01T12:30:00Z", with or without decimals of the second; the zone must be Z.
  * Returns 0, or -1 when the text is not such a time or is out of range. */
 int sim_time_parse(const char *text, int64_t *out_ns);
-/* Parses a zone: Z, UTC, GMT, +02:00, +0200, +02 or GMT+0200. */
+/* Parses a zone: Z, UTC, GMT, +02:00, +0200, +02, GMT+0200 or GMT+2. */
 bool sim_time_zone(const char *text, int64_t *out_ns);
 /* Parses a time of `size` bytes in the forms that programs write (ISO 8601). A time without a zone is taken
  * as UTC, and *has_zone is then false. A space may replace the T. Returns 0, or -1 as above. */
