@@ -121,7 +121,7 @@ static bool observed_fail_table(struct observed_file *file)
 /* A command with the prompt before it, or a prompt alone, as they are copied from a terminal. */
 static bool observed_is_prompt(struct trace_span line)
 {
-    static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
+    static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:", "```"};
     line = trace_trim(line.begin, line.end);
     for (const char *at = line.begin; at < line.end; at++) {
         for (size_t i = 0; i < COUNT(commands); i++) {
@@ -446,7 +446,8 @@ static bool take_figure(struct figures *figures, struct trace_span line)
     bool is_row = line.begin < line.end && *line.begin >= '0' && *line.begin <= '9';
     if (is_row && figures->column > 0)
         return take_row(figures, line);
-    figures->column = 0;
+    if (!observed_begins(line, "(")) /* the units of the columns */
+        figures->column = 0;
     return true;
 }
 
@@ -501,6 +502,7 @@ static bool observed_figures_read(struct observed_file *file, bool is_strict, st
 #define COLUMNS_MAX    64
 #define LOG_WRITING    "Writing large partition "
 #define LOG_COMPACTING "Compacting large "
+#define LOG_GUARDRAIL  "Guardrail partition_size violated"
 #define TABLE_SIZE_MAX 512
 
 enum column {
@@ -839,7 +841,9 @@ static const char *const line_forms[] = {
     "{live}" LOG_WRITING "{keyspace}/{table}:{key} ({size})",
     "{live}" LOG_WRITING "{keyspace}/{table}: ({size}) to {generation}",
     "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size}) incrementally",
-    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size})"};
+    "{live}" LOG_COMPACTING "{version} {keyspace}/{table}:{key} ({size})",
+    "{live}" LOG_GUARDRAIL
+    ": Partition {keyspace}.{table}:{key} on sstable {generation} has size {size}, {version}"};
 
 static bool take_named(void *target, struct trace_span name, struct trace_span field)
 {
@@ -1059,7 +1063,8 @@ static bool has_text(struct observed_file *file, const char *const *texts, size_
 
 static bool read_file(struct observed_file *file, enum wl_observed_format format)
 {
-    static const char *const logs[] = {LOG_WRITING, LOG_COMPACTING "row ", LOG_COMPACTING "partition "};
+    static const char *const logs[] = {LOG_WRITING, LOG_COMPACTING "row ", LOG_COMPACTING "partition ",
+                                       LOG_GUARDRAIL};
     static const char *const figures[] = {"Compacted partition maximum bytes", "Compacted row maximum size",
                                           "\nSSTables per Read", "\nOffset "};
     struct trace_span line;

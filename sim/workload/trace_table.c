@@ -394,7 +394,9 @@ static void choose(const struct trace_table *table, const struct column *columns
         out->of_day[0] = '\0';
     name_column(header, key, table->is_json, out->key, sizeof out->key);
     if (is_series) {
-        snprintf(out->others, sizeof out->others, best <= 0 ? "" : "'%s'", out->key);
+        out->others[0] = '\0';
+        if (best > 0)
+            snprintf(out->others, sizeof out->others, "'%s'", trace_show(out->key, strlen(out->key)).text);
         snprintf(out->key, sizeof out->key, "file");
     }
 }

@@ -356,6 +356,10 @@ static void test_texts_for_people_are_read(void **state)
          "chat/a: q (9 bytes) "
          "to me-1\nWARN - Compacting large partition chat/a:p (8 bytes) incrementally\n",
          NULL, WL_OBSERVED_LARGEST, 3, 2048, 0},
+        {"WARN NoSpamLogger - Guardrail partition_size violated: Partition chat.a:r:1 on sstable /d/a has "
+         "size "
+         "2.5KiB, this exceeds the warning threshold of 1.000KiB.\n",
+         NULL, WL_OBSERVED_LARGEST, 1, 2560, 0},
         {"WARN - Compacting large partition chat/a:p (8192 bytes)\nWARN - Writing large partition chat/a:q "
          "(9 "
          "bytes) to sstable /d/b\n",
@@ -365,7 +369,8 @@ static void test_texts_for_people_are_read(void **state)
          "4768 bytes: "
          "1\n\nCell Count per Partition\n 5 cells: 12\n",
          NULL, WL_OBSERVED_PERCENTILES, 0, 149, 4768},
-        {"chat/a histograms\nOffset SSTables Write Read Row Column\n1 11 0 0 0 5\n149 0 0 1 1 0\n4768 0 0 1 "
+        {"```\nchat/a histograms\nOffset SSTables Write Read Row Column\n     (micros)  (bytes)\n1 11 0 0 0 "
+         "5\n149 0 0 1 1 0\n4768 0 0 1 "
          "9 0\n",
          NULL, WL_OBSERVED_PERCENTILES, 0, 4768, 4768},
         {"SSTable: /d/a\nCount   Row Size   Cell Count\n1 0 12\n35 3 0\n42 1 0\nEstimated cardinality: 11\n",
