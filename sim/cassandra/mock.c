@@ -122,18 +122,16 @@ static void arrive(struct cass_cluster *cluster, uint32_t request)
         row_at(cluster, operation->body)->references++;
     else
         begin_read(cluster, operation, &service_ns, &timeout_ns);
+    uint32_t own = cass_pool_take(&cluster->messages);
+    make_work(cluster, own, index);
     /* If a server is free now, it will serve this before the timeout, unless the node pauses. */
     if (SIM_LIKELY(cluster->free_at[(size_t)place * cluster->config.concurrency] <= now) &&
         SIM_LIKELY(node->slow == 1.0) && SIM_LIKELY(service_ns < timeout_ns)) {
-        uint32_t own = cass_pool_swap(&cluster->messages, request);
-        make_work(cluster, own, index);
         cass_node_serve(cluster, own, now, service_ns);
-        return;
+    } else {
+        cass_operation_timer(cluster, index, now + timeout_ns);
+        cass_node_enqueue(cluster, own, service_ns, timeout_ns);
     }
-    cass_operation_timer(cluster, index, now + timeout_ns);
-    uint32_t own = cass_pool_take(&cluster->messages);
-    make_work(cluster, own, index);
-    cass_node_enqueue(cluster, own, service_ns, timeout_ns);
     cass_pool_give(&cluster->messages, request);
 }
 

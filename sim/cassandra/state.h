@@ -78,21 +78,6 @@ static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
     pool->free_head = index;
 }
 
-/* Allocates an item and frees another one, in this order. */
-static inline uint32_t cass_pool_swap(struct cass_pool *pool, uint32_t index)
-{
-    uint32_t fresh = pool->free_head;
-    if (SIM_UNLIKELY(fresh == CASS_NONE || index == CASS_NONE)) {
-        fresh = cass_pool_take(pool);
-        cass_pool_give(pool, index);
-        return fresh;
-    }
-    memcpy(pool->items + index * pool->item_size, pool->items + fresh * pool->item_size,
-           sizeof pool->free_head);
-    pool->free_head = index;
-    return fresh;
-}
-
 /* Draws the tokens of a ring: sorted pairs with unique tokens. Private to this folder and its tests. */
 struct cass_ring_entry {
     int64_t token;

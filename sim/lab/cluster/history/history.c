@@ -394,10 +394,10 @@ static bool is_asked(const struct event *event, const struct lab_host_operation 
                      int64_t bucket)
 {
     bool is_open = operation->is_active && operation->outstanding > 0;
-    if (is_open && operation->action == action && operation->key == event->line->key &&
-        (action != BK_ACT_PUT_ROW || operation->bucket == bucket))
+    bool is_same = is_open && operation->action == action && operation->key == event->line->key;
+    if (is_same && (action != BK_ACT_PUT_ROW || operation->bucket == bucket))
         return true;
-    if (is_open && operation->action == action && operation->key == event->line->key)
+    if (is_same)
         return lab_history_fail(event->line, event->error,
                                 "the row went to bucket %" PRId64
                                 ", but by the answers that its agent got it belongs to bucket %" PRId64

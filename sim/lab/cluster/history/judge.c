@@ -446,78 +446,44 @@ int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int
 
 /* --- After the run: what the tables have takes effect. */
 
-/* The rows found in a partition of the ledger. */
-struct found {
-    uint64_t rows, sum;
-};
-
-struct settling {
-    struct lab_cluster_run *run;
-    struct lab_open_row *open; /* rows of unknown outcome, sorted */
-    size_t open_count;
-    struct found *found;
-    uint32_t found_count;
-    bool *has_state; /* whether each key has a state */
-};
-
-static bool begin(struct settling *settling)
+static bool is_listed(const struct lab_open_rows *rows, const struct lab_open_row *wanted)
 {
-    const struct lab_oracles *oracles = &settling->run->oracles;
-    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
-    settling->found_count = oracles->partition_count;
-    settling->found = calloc((size_t)settling->found_count + 1, sizeof *settling->found);
-    settling->has_state = calloc(settling->run->key_count, sizeof *settling->has_state);
-    settling->open = calloc(lists[0]->count + lists[1]->count + 1, sizeof *settling->open);
-    if (settling->found == NULL || settling->has_state == NULL || settling->open == NULL)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        for (size_t j = 0; j < lists[i]->count; j++)
-            settling->open[settling->open_count++] = lists[i]->items[j];
-    }
-    qsort(settling->open, settling->open_count, sizeof *settling->open, lab_open_compare);
-    return true;
+    return rows->count > 0 &&
+           bsearch(wanted, rows->items, rows->count, sizeof *wanted, lab_open_compare) != NULL;
 }
 
-static void find_row(struct settling *settling, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
+/* Stores a row that the run does not know, or whose outcome it did not learn. */
+static void find_row(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
 {
-    struct lab_cluster_run *run = settling->run;
+    const struct lab_oracles *oracles = &run->oracles;
     const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
-    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
-    bool is_known = index < settling->found_count;
-    bool is_open =
-        bsearch(&wanted, settling->open, settling->open_count, sizeof wanted, lab_open_compare) != NULL;
-    if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
+    bool is_open = is_listed(&oracles->open, &wanted) || is_listed(&oracles->moved, &wanted);
+    if (lab_partition_find(oracles, key, bucket) == LAB_NO_PARTITION ||
+        (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
         lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
-    if (!is_known)
-        return;
-    settling->found[index].rows++;
-    settling->found[index].sum += sim_mix64(row + 1);
 }
 
-static void find_state(struct settling *settling, uint32_t key, const int64_t *columns)
+static void find_state(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
 {
-    struct lab_cluster_run *run = settling->run;
     int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
     uint32_t mask, all = (1u << BK_COLUMNS) - 1;
     bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
-    settling->has_state[key] = true;
     if (!is_there || memcmp(known, told, BK_COLUMNS * sizeof *known) != 0)
         cass_record_columns(run->cluster, lab_state_register(key), told, all);
 }
 
 /* Increments of unknown outcome took effect as far as the counter exceeds the sum of the others. */
-static void find_counter(struct settling *settling, uint32_t key, int64_t bucket, int64_t total)
+static void find_counter(struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t total)
 {
-    uint64_t counter = lab_counter_key(settling->run, key, bucket);
-    int64_t missing = lab_untold_increments(settling->run, counter, total);
+    uint64_t counter = lab_counter_key(run, key, bucket);
+    int64_t missing = lab_untold_increments(run, counter, total);
     if (missing != 0)
-        cass_record_addition(settling->run->cluster, counter, UINT64_MAX, missing);
+        cass_record_addition(run->cluster, counter, UINT64_MAX, missing);
 }
 
-static bool find_item(struct settling *settling, const char *path, const struct item *item,
+static bool find_item(struct lab_cluster_run *run, bool *has_state, const char *path, const struct item *item,
                       struct sim_error *error)
 {
-    const struct lab_cluster_run *run = settling->run;
     const struct lab_history_line line = {.path = path, .number = item->line};
     const int64_t *numbers = item->numbers;
     uint32_t key = (uint32_t)item->key;
@@ -526,31 +492,36 @@ static bool find_item(struct settling *settling, const char *path, const struct 
                                 run->key_count);
     if (!lab_is_possible_bucket(run, numbers[0]) || (item->kind == ROW && numbers[1] < 0))
         return lab_history_fail(&line, error, "a bucket and a row's number are 0 or more");
+    has_state[key] = has_state[key] || item->kind == STATE;
     if (item->kind == ROW)
-        find_row(settling, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
+        find_row(run, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
     else if (item->kind == STATE)
-        find_state(settling, key, numbers);
+        find_state(run, key, numbers);
     else
-        find_counter(settling, key, numbers[0], numbers[1]);
+        find_counter(run, key, numbers[0], numbers[1]);
     return true;
 }
 
 /* Sets the rows of the ledger and of the cluster to those of the tables. */
-static void settle(const struct settling *settling)
+static void settle(struct lab_cluster_run *run, const struct lab_tables *tables, const bool *has_state)
 {
-    struct lab_cluster_run *run = settling->run;
-    for (uint32_t i = 0; i < settling->found_count; i++) {
-        struct lab_partition *partition = &run->oracles.partitions[i];
-        const struct found *found = &settling->found[i];
-        partition->stored_sum = found->sum;
-        partition->stored = found->rows;
-        cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; i < oracles->partition_count; i++)
+        oracles->partitions[i].stored = oracles->partitions[i].stored_sum = 0;
+    for (size_t i = 0; i < tables->row_count; i++) {
+        const struct lab_open_row *row = &tables->rows[i];
+        struct lab_partition *partition =
+            &oracles->partitions[lab_partition_find(oracles, row->key, row->bucket)];
+        partition->stored++;
+        partition->stored_sum += sim_mix64(row->row + 1);
     }
+    for (uint32_t i = 0; i < oracles->partition_count; i++)
+        cass_record_rows(run->cluster, oracles->partitions[i].key, oracles->partitions[i].bucket,
+                         oracles->partitions[i].stored);
     int64_t none[CASS_COLUMNS] = {0}, columns[CASS_COLUMNS];
     uint32_t mask;
     for (uint32_t key = 0; lab_keeps_state(run) && key < run->key_count; key++) {
-        if (!settling->has_state[key] &&
-            cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+        if (!has_state[key] && cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
             cass_record_columns(run->cluster, lab_state_register(key), none, 0);
     }
 }
@@ -558,15 +529,19 @@ static void settle(const struct settling *settling)
 bool lab_tables_settle(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_tables *tables = run->replay->tables;
-    struct settling settling = {.run = run};
-    bool ok = begin(&settling) || sim_fail_memory(error);
+    struct lab_open_rows *lists[] = {&run->oracles.open, &run->oracles.moved};
+    bool *has_state = calloc(run->key_count, sizeof *has_state);
+    bool ok = has_state != NULL || sim_fail_memory(error);
+    for (int i = 0; i < 2; i++) {
+        if (lists[i]->count > 0)
+            qsort(lists[i]->items, lists[i]->count, sizeof *lists[i]->items, lab_open_compare);
+    }
     for (size_t i = 0; ok && i < tables->count; i++)
-        ok = find_item(&settling, tables->path, &tables->items[i], error);
+        ok = find_item(run, has_state, tables->path, &tables->items[i], error);
+    ok = ok && (!run->out_of_memory || sim_fail_memory(error));
     if (ok)
-        settle(&settling);
-    free(settling.open);
-    free(settling.found);
-    free(settling.has_state);
+        settle(run, tables, has_state);
+    free(has_state);
     return ok;
 }
 

@@ -91,9 +91,9 @@ static void note_levels(struct lab_cluster_run *run)
 }
 
 /* The lengths of a node's pauses are exponential, so one in 10^12 exceeds this multiple of the mean. */
-static int64_t longest_pause_ns(const struct lab_cluster_run *run)
+int64_t lab_longest_pause_ns(const struct lab_scenario *scenario)
 {
-    const struct cass_cluster_config *network = &run->scenario->network;
+    const struct cass_cluster_config *network = &scenario->network;
     return network->gc_every_ns == 0 ? 0 : lab_times(PAUSES_LONGEST, network->gc_lasts_ns);
 }
 
@@ -123,7 +123,8 @@ static bool timeouts_are_short(const struct lab_cluster_run *run, int64_t takes_
                                 contends ? network->timeout_cas_ns : INT64_MAX};
     for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++)
         least_ns = timeouts[i] < least_ns ? timeouts[i] : least_ns;
-    return lab_times((int64_t)agents->retries + 1, least_ns) <= lab_until(longest_pause_ns(run), takes_ns);
+    return lab_times((int64_t)agents->retries + 1, least_ns) <=
+           lab_until(lab_longest_pause_ns(run->scenario), takes_ns);
 }
 
 /* The updates of a key's rows, one after the other, each of which takes the longest time of a contended one:
@@ -182,8 +183,9 @@ static void begin_conditions(struct lab_cluster_run *run)
     /* A lock may expire while a node pauses; late writes of a lead's date are a condition of their own. */
     enum bk_coordination coordination = run->config.coordination;
     int64_t answer_ns = coordination == BK_THREE_STATE ? 0
-                        : coordination == BK_LOCKED    ? lab_until(longest_pause_ns(run), contended_ns(run))
-                                                       : contended_ns(run);
+                        : coordination == BK_LOCKED
+                            ? lab_until(lab_longest_pause_ns(run->scenario), contended_ns(run))
+                            : contended_ns(run);
     uint32_t warnings = bk_agent_warnings(&run->config, answer_ns);
     if (warnings & (1u << BK_WARNING_LEAD | 1u << BK_WARNING_LEAD_AGE))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);

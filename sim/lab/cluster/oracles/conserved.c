@@ -23,7 +23,6 @@
 #define HINTS_A_PAGE   128
 #define PAGE_TRIPS     64
 #define LOOKS_AT_HINTS 2
-#define PAUSES_LONGEST 28  /* times the mean; one in 10^12 is longer */
 #define LOSS_DELIVERED 0.3 /* a network that loses more messages need not deliver in time */
 
 /* Rows of unknown outcome that took effect count as acknowledged. */
@@ -129,8 +128,7 @@ static int64_t delivered_by_ns(const struct lab_cluster_run *run)
                                  lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
     until_ns =
         lab_until(until_ns, config->timeout_write_ns + config->timeout_read_ns + config->timeout_counter_ns);
-    until_ns =
-        lab_until(until_ns, lab_times(PAUSES_LONGEST, config->gc_every_ns > 0 ? config->gc_lasts_ns : 0));
+    until_ns = lab_until(until_ns, lab_longest_pause_ns(run->scenario));
     return lab_until(until_ns,
                      lab_times(copies / HINTS_A_PAGE + 1, page_ns) + lab_times(copies, config->write_ns));
 }

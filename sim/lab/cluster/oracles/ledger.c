@@ -163,13 +163,18 @@ static void stored(struct lab_cluster_run *run, const struct cluster_event *even
     struct lab_oracles *oracles = &run->oracles;
     const uint32_t key = event->key;
     const int64_t bucket = event->bucket, time_ns = event->time_ns;
-    if (SIM_UNLIKELY(run->config.source == BK_SOURCE_INCREMENTAL))
+    const bool is_late = SIM_UNLIKELY(oracles->has_ended);
+    if (SIM_UNLIKELY(run->config.source == BK_SOURCE_INCREMENTAL) && !is_late)
         run->rows_uncounted += is_never_counted(run, key, bucket, time_ns, event->value);
-    uint32_t index = partition_need(run, key, bucket);
+    uint32_t index = is_late ? lab_partition_find(oracles, key, bucket) : partition_need(run, key, bucket);
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
+    partition->stored_sum += sim_mix64(event->number + 1);
+    copies_fall_due(oracles, partition, event->number, event->replica);
+    if (is_late)
+        return;
     lab_bytes_add(&partition->stored_bytes, event->bytes);
     watch_limits(run, partition, event->bytes);
     if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
@@ -178,8 +183,6 @@ static void stored(struct lab_cluster_run *run, const struct cluster_event *even
     }
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
-    partition->stored_sum += sim_mix64(event->number + 1);
-    copies_fall_due(oracles, partition, event->number, event->replica);
     if (SIM_UNLIKELY(partition->higher != LAB_NO_PARTITION) && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
 }
@@ -204,7 +207,6 @@ static bool begin(struct lab_cluster_run *run, void **state)
     if (oracles->keys == NULL || !sim_table_create(&oracles->table, &run->out_of_memory))
         return false;
     oracles->key_count = run->key_count;
-    oracles->second_until_ns = INT64_MIN;
     for (uint32_t i = 0; i < run->key_count; i++)
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
     assert(lab_rows_fire(run) == bk_kind_fires(kind));
@@ -298,26 +300,11 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
     return run->config.strategy.kind == BK_KIND_TIME && begins_window(run, time_ns);
 }
 
-SIM_OUT_OF_LINE static void begin_second(struct lab_oracles *oracles, int64_t now_ns)
-{
-    oracles->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
-    oracles->second_until_ns = (oracles->second + 1) * SIM_SECOND;
-}
-
-/* The number of the current second. */
-static int64_t second_now(struct lab_cluster_run *run)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    int64_t now_ns = sim_queue_now(&run->queue);
-    if (SIM_UNLIKELY(now_ns >= oracles->second_until_ns))
-        begin_second(oracles, now_ns);
-    return oracles->second;
-}
-
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
                          struct lab_partition *partition)
 {
-    int64_t second = second_now(run);
+    const int64_t now_ns = sim_queue_now(&run->queue),
+                  second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
     if (SIM_UNLIKELY(partition->second != second || partition->placed == 1)) {
         partition->second = second;
         partition->rows_in_second = 0;
@@ -530,35 +517,16 @@ int lab_open_compare(const void *a, const void *b)
     return (one->bucket > other->bucket) - (one->bucket < other->bucket);
 }
 
-/* Observes a row that is stored after the run. */
-static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                            int64_t order, uint64_t bytes, uint32_t replica)
-{
-    struct lab_oracles *oracles = &((struct lab_cluster_run *)context)->oracles;
-    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
-    (void)time_ns;
-    (void)order;
-    (void)bytes;
-    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
-        return;
-    oracles->partitions[index].stored++;
-    oracles->partitions[index].stored_sum += sim_mix64(row + 1);
-    copies_fall_due(oracles, &oracles->partitions[index], row, replica);
-}
-
-static void row_copied_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                            int64_t order, uint32_t replica)
-{
-    (void)time_ns;
-    (void)order;
-    copied(context, (uint32_t)key, bucket, row, replica);
-}
-
 void lab_copies_alone(struct lab_cluster_run *run)
 {
-    cass_observe(run->cluster, &(struct cass_observer){.context = run,
-                                                       .row_stored = row_stored_late,
-                                                       .row_copied = row_copied_late});
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < run->listener_count; i++)
+        own |= (uint32_t)(run->listeners[i].observer == &cluster_ledger) << i;
+    for (int kind = 0; kind < CLUSTER_EVENT_KINDS; kind++) {
+        if (kind != CLUSTER_VIOLATED)
+            run->heard_by[kind] = kind == CLUSTER_ROW_STORED || kind == CLUSTER_ROW_COPIED ? own : 0;
+    }
+    run->oracles.has_ended = true;
 }
 
 /* --- A key's state as it is stored: what a read of all replicas would find. It is updated when replicas

@@ -169,9 +169,8 @@ struct lab_doubts {
 };
 
 struct lab_oracles {
-    int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
-    bool has_crowds;                 /* rows wait for the updates of others */
-    bool finds_all;                  /* a reader queries all replicas, and no agent skips windows */
+    bool has_crowds; /* rows wait for the updates of others */
+    bool finds_all;  /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     struct sim_table table; /* of partitions by (key, bucket): numbers + 1 */
@@ -185,6 +184,7 @@ struct lab_oracles {
     int64_t available_ns;   /* time within which a row must be acknowledged if nothing fails */
     uint32_t replicas;      /* number of replicas of each row */
     uint32_t read_replicas; /* number of replicas that a reader certainly queries; 0: not known */
+    bool has_ended;         /* only copies of rows are observed: lab_copies_alone() */
     bool hints_may_be_lost; /* a node crashed with requests in flight, or lost its hints */
     uint32_t crashes;       /* number of agent crashes so far */
     uint64_t acknowledged;

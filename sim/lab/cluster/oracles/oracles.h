@@ -99,6 +99,8 @@ void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key);
 uint32_t lab_read_replicas(const struct lab_scenario *scenario);
 /* The mean one-way latency between the two most distant places. */
 int64_t lab_longest_trip_ns(const struct lab_scenario *scenario);
+/* A length that a node's pauses exceed with a chance of 10^-12; 0: it has none. */
+int64_t lab_longest_pause_ns(const struct lab_scenario *scenario);
 /* Whether a plain read of states and counters may miss what a plain write has stored. */
 bool lab_plain_state_is_weak(const struct lab_cluster_run *run);
 /* Returns whether each row makes a conditional update of its key's state that contends with those of other
