@@ -142,8 +142,6 @@ void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_p
     assert(index < cass_partition_count(cluster));
     cass_partition_expire(cluster, (uint32_t)index + 1);
     const struct partition *partition = partition_at(cluster, (uint32_t)index + 1);
-    uint32_t all = cluster->all;
-    int64_t now_s = now_ns(cluster) / SIM_SECOND;
     *out = (struct cass_partition_view){.key = partition->key,
                                         .bucket = partition->bucket,
                                         .rows = partition->rows,
@@ -151,12 +149,6 @@ void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_p
                                         .tombstones = partition->tombstones,
                                         .written_rows = partition->written_rows,
                                         .written_bytes = partition->written_bytes};
-    for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next) {
-        const struct row *row = row_at(cluster, at);
-        bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;
-        bool is_missed = is_row && row->held != 0 && row->held != all;
-        out->missing_rows += is_missed ? 1 : 0;
-    }
 }
 
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer)

@@ -276,24 +276,14 @@ static uint32_t read_copy(struct cass_cluster *cluster, const struct message *me
 static void count_served(struct cass_cluster *cluster, const struct message *message)
 {
     struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
-    switch ((enum message_kind)message->kind) {
-    case MESSAGE_READ_ROWS:
-    case MESSAGE_READ_CELLS:
-    case MESSAGE_READ_SHARDS:
-        stats->reads++;
-        stats->slow_queries += now_ns(cluster) - message->sent_ns > cluster->config.slow_query_ns ? 1 : 0;
-        break;
-    case MESSAGE_PREPARE:
-    case MESSAGE_PROPOSE:
-    case MESSAGE_COMMIT:
-        stats->paxos++;
-        break;
-    case MESSAGE_COUNT_SHARD:
-        stats->counters++;
-        break;
-    default:
-        stats->writes++;
-    }
+    const uint8_t kind = message->kind;
+    bool is_read = kind == MESSAGE_READ_ROWS || kind == MESSAGE_READ_CELLS || kind == MESSAGE_READ_SHARDS;
+    bool is_paxos = kind == MESSAGE_PREPARE || kind == MESSAGE_PROPOSE || kind == MESSAGE_COMMIT;
+    stats->reads += is_read;
+    stats->slow_queries += is_read && now_ns(cluster) - message->sent_ns > cluster->config.slow_query_ns;
+    stats->paxos += is_paxos;
+    stats->counters += kind == MESSAGE_COUNT_SHARD;
+    stats->writes += !is_read && !is_paxos && kind != MESSAGE_COUNT_SHARD;
 }
 
 void cass_replica_execute(struct cass_cluster *cluster, uint32_t index)

@@ -127,6 +127,18 @@ bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t plac
     return cluster->separated[(size_t)place * cluster->node_count + node] != 0;
 }
 
+uint64_t cass_missing_rows(const struct cass_cluster *cluster, size_t partition)
+{
+    uint64_t missing = 0;
+    for (uint32_t at = partition_at(cluster, (uint32_t)partition + 1)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        missing += !(row->flags & ROW_DELETE) && row->expires_s > now_ns(cluster) / SIM_SECOND &&
+                   row->held != 0 && row->held != cluster->all;
+        at = row->next;
+    }
+    return missing;
+}
+
 void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out)
 {
     *out = (struct cass_disturbance){.loss = cluster->loss,

@@ -30,6 +30,8 @@ struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32
 bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node);
 /* Whether a network partition separates two places; either may be a client, but not both. */
 bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
+/* The number of live rows of a partition (cass_partition_at()) that some replica misses. */
+uint64_t cass_missing_rows(const struct cass_cluster *cluster, size_t partition);
 /* The faults that are in force now. */
 struct cass_disturbance {
     double loss, duplicate, late; /* the chances of a message */

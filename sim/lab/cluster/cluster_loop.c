@@ -123,21 +123,6 @@ bool lab_cluster_observe(struct lab_cluster_run *run)
     return true;
 }
 
-static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error)
-{
-    run->traced_key = LAB_NO_KEY;
-    run->views_next_ns = INT64_MAX;
-    if (run->context->event_trace != NULL && run->context->event_trace->key != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
-                        run->scenario->path, run->context->event_trace->key);
-    if (!lab_cluster_observe(run))
-        return sim_fail_memory(error);
-    lab_faults_begin(run);
-    lab_idgen_begin(run);
-    return !run->out_of_memory || sim_fail_memory(error);
-}
-
 /* Pushes the arrival of the key's next row. */
 static inline void push_arrival(struct lab_cluster_run *run, uint32_t key)
 {
@@ -203,7 +188,6 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
         return fail_memory(run, error);
     if (run->key_count >= MANY_KEYS)
         sim_queue_tell_soon(&run->queue, lab_prefetch, run);
-    run->traced_key = LAB_NO_KEY;
     bool is_named = run->context->event_trace != NULL && run->context->event_trace->key != NULL;
     double busiest = -1;
     for (uint32_t i = 0; i < run->key_count; i++) {
@@ -234,6 +218,15 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
                         "%s: no key is named '%s'; synthetic keys are key-0 to key-%u", run->scenario->path,
                         run->context->event_trace->key, run->key_count - 1);
     return true;
+}
+
+static bool has_no_key(const struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_event_trace *trace = run->context->event_trace;
+    return trace == NULL || trace->key == NULL ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
+                    run->scenario->path, trace->key);
 }
 
 static bool begin(struct lab_cluster_run *run, struct sim_error *error)
@@ -283,20 +276,23 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         return sim_fail_memory(error);
     if (!lab_agents_create(run, error))
         return false;
-    if (run->idgen != NULL)
-        return begin_identifiers(run, error);
+    run->traced_key = LAB_NO_KEY;
     if (!lab_cluster_observe(run))
         return fail_memory(run, error);
-    if (!begin_keys(run, error))
+    if (run->idgen == NULL ? !begin_keys(run, error) : !has_no_key(run, error))
         return false;
     lab_faults_begin(run);
-    lab_deploys_begin(run);
+    if (run->idgen != NULL)
+        lab_idgen_begin(run);
+    else
+        lab_deploys_begin(run);
     if (run->out_of_memory)
         return sim_fail_memory(error);
     int64_t longest =
         run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
     run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
-    run->views_next_ns = lab_run_has_latencies(run->context) ? run->start_ns : INT64_MAX;
+    run->views_next_ns =
+        run->idgen == NULL && lab_run_has_latencies(run->context) ? run->start_ns : INT64_MAX;
     return true;
 }
 
@@ -472,9 +468,8 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
  * remaining ones. */
 static void release(struct lab_cluster_run *run)
 {
-    for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
+    for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++)
         free(run->keys[i].changes);
-    }
     free(run->keys);
     run->keys = NULL;
     lab_reads_destroy(run);

@@ -126,37 +126,18 @@ void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint
  * if they change, or if it is the key's first write. */
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action)
 {
+    const enum bk_action_kind kind = action->kind;
     struct lab_tally *tally = &run->tally;
     bool counts_alone =
         action->mask == 1u << BK_COLUMN_COUNTER ||
         (action->columns[BK_COLUMN_BUCKET] == 0 && action->columns[BK_COLUMN_LAST_CHANGE] == 0 &&
          action->columns[BK_COLUMN_NEXT_CHANGE] == 0);
-    switch (action->kind) {
-    case BK_ACT_READ_STATE:
-    case BK_ACT_READ_COUNTER:
-    case BK_ACT_READ_START:
-    case BK_ACT_COUNT_ROWS:
-        tally->state_reads++;
-        break;
-    case BK_ACT_WRITE_START:
-        tally->state_writes++;
-        break;
-    case BK_ACT_WRITE_STATE:
-        tally->counter_increments += counts_alone;
-        tally->state_writes += !counts_alone;
-        break;
-    case BK_ACT_CAS_STATE:
-        tally->lwt++;
-        break;
-    case BK_ACT_ADD_COUNTER:
-        tally->counter_increments++;
-        break;
-    case BK_ACT_CAS_LOCK:
-        tally->lock_ops++;
-        break;
-    default:
-        break;
-    }
+    tally->state_reads += kind == BK_ACT_READ_STATE || kind == BK_ACT_READ_COUNTER ||
+                          kind == BK_ACT_READ_START || kind == BK_ACT_COUNT_ROWS;
+    tally->state_writes += kind == BK_ACT_WRITE_START || (kind == BK_ACT_WRITE_STATE && !counts_alone);
+    tally->counter_increments += kind == BK_ACT_ADD_COUNTER || (kind == BK_ACT_WRITE_STATE && counts_alone);
+    tally->lwt += kind == BK_ACT_CAS_STATE;
+    tally->lock_ops += kind == BK_ACT_CAS_LOCK;
 }
 
 void lab_actions_begin(struct lab_cluster_run *run)

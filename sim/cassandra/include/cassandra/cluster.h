@@ -304,7 +304,6 @@ struct cass_partition_view {
     uint64_t rows, bytes,
         tombstones; /* of rows that at least one replica has, without expired and deleted rows */
     uint64_t written_rows, written_bytes; /* of all rows that some replica ever got */
-    uint64_t missing_rows;                /* number of `rows` that some replica misses */
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);
 /* Partitions are in order of their first write; rows may be 0 if every write failed. */
