@@ -480,16 +480,6 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
         answer_client(cluster, operation, result);
 }
 
-void cass_operation_finish(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    if (SIM_LIKELY(!operation->is_answered))
-        answer_client(cluster, operation, CASS_OK);
-    if (SIM_UNLIKELY(operation->has_timer))
-        cass_operation_no_timer(cluster, index);
-    let_go(cluster, index);
-}
-
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)
 {
     struct cass_operation *operation = operation_at(cluster, index);

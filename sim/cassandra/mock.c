@@ -188,7 +188,7 @@ static void serve(struct cass_cluster *cluster, uint32_t own)
     }
     operation_at(cluster, index)->acked =
         1; /* which is all that any level waits for, where there is one replica */
-    cass_operation_finish(cluster, index);
+    cass_operation_refuse(cluster, index, CASS_OK);
     cass_pool_give(&cluster->messages, own);
 }
 

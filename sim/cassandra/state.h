@@ -825,8 +825,6 @@ static inline int64_t cass_ttl(const struct cass_cluster *cluster, const struct 
  * the write of a row, only the statement's kind and level are copied, and `reply` is not initialised. */
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
-/* cass_operation_answer() with CASS_OK, then cass_operation_end(), of a client's operation without a lock. */
-void cass_operation_finish(struct cass_cluster *cluster, uint32_t operation);
 void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);
 void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t operation);

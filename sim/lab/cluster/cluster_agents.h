@@ -74,13 +74,8 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key, enum lab_read_k
 /* Passes a read to the agent; UINT32_MAX: no agent is up. newest: the key's highest sequence number. */
 void lab_read_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
                    int64_t birth_ns, uint64_t newest);
-/* Called when a partition has answered; and when all partitions of the step have. */
-void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
-void lab_read_step_done(struct lab_host_operation *operation);
 
 /* --- cluster_view.c: converts an action to a statement, and its replies to an outcome. */
-/* Prepares run->put, and the sizes of rows. */
-void lab_actions_begin(struct lab_cluster_run *run);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 /* For an action that puts a row: completes run->put. */
 void lab_action_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,

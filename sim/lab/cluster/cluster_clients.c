@@ -102,22 +102,6 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_in
     cluster_emit_of(run, SETTLED, chosen, operation, .number = BK_ACT_DONE);
 }
 
-void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply)
-{
-    uint64_t place = (uint64_t)(reply->bucket - operation->step_low);
-    operation->step_filled += reply->rows > 0;
-    operation->step_scanned += reply->scanned;
-    operation->outcome.saw_older = operation->outcome.saw_older || reply->saw_older;
-    if (reply->rows == 0 && place < 64)
-        operation->outcome.empty |= UINT64_C(1) << place;
-}
-
-void lab_read_step_done(struct lab_host_operation *operation)
-{
-    operation->done.filled += operation->step_filled;
-    operation->done.scanned += operation->step_scanned;
-}
-
 /* --- Clients that delete rows: each row is deleted some time after its acknowledgement, from the bucket that
  * it was put into, by any agent that is up. A delete that is refused or whose outcome is unknown is repeated
  * as often as a row. */

@@ -147,7 +147,12 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
     (void)is_made;
     bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
     add_dated(run, 0, &run->config.history);
-    lab_actions_begin(run);
+    run->has_own_times = wl_has_own_times(&run->scenario->workload);
+    run->row_last.until_ns = INT64_MIN;
+    run->put = (struct cass_statement){.kind = CASS_WRITE_ROW,
+                                       .consistency = run->scenario->consistency.write,
+                                       .ttl_ns = run->scenario->row_ttl_ns,
+                                       .timestamp_us = INT64_MIN};
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
     if (bytes > MEMORY_MAX / agents->count)
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -455,8 +460,10 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent,
     if (SIM_LIKELY(operation->action == BK_ACT_PUT_ROW && outcome->kind == BK_OUTCOME_APPLIED)) {
         cluster_emit_of(run, PUT_HEARD, agent, operation, .flag = false);
     } else {
-        if (outcome->kind == BK_OUTCOME_APPLIED)
-            lab_read_step_done(operation);
+        if (outcome->kind == BK_OUTCOME_APPLIED) {
+            operation->done.filled += operation->step_filled;
+            operation->done.scanned += operation->step_scanned;
+        }
         cluster_emit_of(run, HEARD, agent, operation, .flag = false);
     }
     enum bk_action_kind kind = operation->action;

@@ -140,16 +140,6 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     tally->lock_ops += kind == BK_ACT_CAS_LOCK;
 }
 
-void lab_actions_begin(struct lab_cluster_run *run)
-{
-    run->has_own_times = wl_has_own_times(&run->scenario->workload);
-    run->row_last = (struct lab_row_last){.until_ns = INT64_MIN};
-    run->put = (struct cass_statement){.kind = CASS_WRITE_ROW,
-                                       .consistency = run->scenario->consistency.write,
-                                       .ttl_ns = run->scenario->row_ttl_ns,
-                                       .timestamp_us = INT64_MIN};
-}
-
 /* The bytes of a row that is put now, which most rows are when they arrive. */
 static uint64_t bytes_now(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                           const struct bk_row *row)
@@ -236,6 +226,17 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
     }
 }
 
+/* A partition has answered. */
+static void add_partition(struct lab_host_operation *operation, const struct cass_reply *reply)
+{
+    uint64_t place = (uint64_t)(reply->bucket - operation->step_low);
+    operation->step_filled += reply->rows > 0;
+    operation->step_scanned += reply->scanned;
+    operation->outcome.saw_older = operation->outcome.saw_older || reply->saw_older;
+    if (reply->rows == 0 && place < 64)
+        operation->outcome.empty |= UINT64_C(1) << place;
+}
+
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply)
 {
@@ -245,7 +246,7 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
     if (reply->result == CASS_OK) {
         operation->rows += reply->rows;
         if (operation->action == BK_ACT_READ_ROWS)
-            lab_read_reply(operation, reply);
+            add_partition(operation, reply);
         run->tally.rows_scanned += operation->action == BK_ACT_COUNT_ROWS ? reply->scanned : 0;
         run->tally.tombstones_read += operation->action == BK_ACT_READ_ROWS ? reply->tombstones : 0;
         outcome->rows = operation->rows;

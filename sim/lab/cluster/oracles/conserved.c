@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conserved: nothing is lost or invented. The rows that arrived are the sum of acknowledged, refused and
  * unresolved rows. In each partition, the stored rows are those that were acknowledged there and those of
- * unknown outcome that took effect, by number and by a 128-bit sum of hashes, and the cluster reports the
+ * unknown outcome that took effect, by number and by a sum of hashes, and the cluster reports the
  * same. A counter column has the increments of rows, less lost ones and plus repeated ones, each of them
  * according to the rows that made the requests. A sum of counted rows never exceeds the rows in the bucket
  * (ledger.c). After the run all faults end, and the cluster runs on for as long as it may need to
