@@ -532,6 +532,8 @@ struct masses {
     uint64_t shape; /* the spikes that strike the key, as bits */
     double *means, share;
     size_t count, capacity;
+    size_t run_count; /* of windows that end in the run, */
+    double cut;       /* and the part of the next one that is in it */
 };
 
 /* The end of the window that holds a time; of other kinds there is one. */
@@ -545,6 +547,11 @@ static int64_t window_end(const struct model *model, int64_t time_ns)
     return route.until_ns;
 }
 
+static int64_t run_end(const struct lab_scenario *scenario)
+{
+    return scenario->workload.start_ns + scenario->workload.duration_ns;
+}
+
 /* False: out of memory, or there are too many windows. */
 static bool integrate(struct model *model, const struct wl_workload *workload, uint64_t key_index,
                       struct masses *out)
@@ -554,16 +561,22 @@ static bool integrate(struct model *model, const struct wl_workload *workload, u
     struct wl_workload poisson = *workload; /* rows in equal steps have the same rate */
     struct wl_key key;
     struct wl_stretch stretch;
+    const int64_t run_end_ns = run_end(model->scenario);
     poisson.every_ns = 0;
     wl_key_init(&key, &poisson, key_index);
     out->count = 0;
     out->share = sim_zipf_share(&workload->popularity, key_index);
     while (wl_key_stretch(&key, &stretch)) {
         while (at_ns < stretch.end_ns) {
-            const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
+            const int64_t next_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns,
+                          end_ns = at_ns < run_end_ns && run_end_ns < next_ns ? run_end_ns : next_ns;
             model->work++;
             sum += (double)(end_ns - at_ns) * stretch.rate_per_ns * model->factor;
             at_ns = end_ns;
+            if (at_ns <= run_end_ns) {
+                out->run_count = out->count + (at_ns == until_ns);
+                out->cut = at_ns == until_ns ? 0 : sum;
+            }
             if (at_ns < until_ns)
                 continue;
             if ((out->count == out->capacity && model->work > STRETCHES_MAX) ||
@@ -660,8 +673,8 @@ static double sum_keys(struct model *model, double rows, bool is_number)
 struct windows {
     double *over;            /* by window, */
     double *rows;            /* and the rows of a key that has all, apart from bursts and spikes */
-    size_t count, run_count; /* the latter end in the run */
-    double run;              /* in the run, of which the end cuts a window */
+    size_t count, run_count; /* the latter end in the run, whose end cuts the next one */
+    double run;              /* in the run, with what that one has until then */
     double each, days;       /* a window after these, on average, and its length */
 };
 
@@ -674,9 +687,13 @@ static bool sum_run(struct model *model, bool is_number, double enough, struct w
     const double peak =
         workload->rate_per_s * 86400 * window_days(model) * peak_of(workload) * model->factor / model->parts;
     struct masses known[SHAPES_MAX] = {{0}};
+    struct wl_workload longer = *workload; /* until the last window of the run ends */
     size_t known_count = 0;
     bool is_fine = true;
     model->work = 0;
+    const int64_t end_ns = window_end(model, run_end(model->scenario));
+    if (end_ns < INT64_MAX)
+        longer.duration_ns = end_ns - workload->start_ns;
     for (uint64_t key = 0; is_fine && key < workload->key_count; key++) {
         const double share = sim_zipf_share(&workload->popularity, key),
                      left = model->parts * (double)(workload->key_count - key);
@@ -689,7 +706,7 @@ static bool sum_run(struct model *model, bool is_number, double enough, struct w
         if (!is_alike || at == known_count) {
             known_count = at + 1;
             known[at].shape = shape;
-            is_fine = known_count < SHAPES_MAX && integrate(model, workload, key, &known[at]);
+            is_fine = known_count < SHAPES_MAX && integrate(model, &longer, key, &known[at]);
         }
         /* Each key that bursts takes as long as those before it. */
         is_fine = is_fine && model->work <= STRETCHES_MAX &&
@@ -697,14 +714,15 @@ static bool sum_run(struct model *model, bool is_number, double enough, struct w
                    model->work / (double)(key + 1) * (double)workload->key_count <= STRETCHES_MAX);
         const double scale = is_fine ? share / known[at].share / model->parts : 0;
         double mean = -1, tail = 0;
-        for (size_t i = 0; is_fine && i < known[at].count; i++, model->work++) {
+        for (size_t i = 0; is_fine && i <= out->run_count; i++, model->work++) {
             if (known[at].means[i] != mean)
                 tail = model->parts * weigh(disk_tail(model, scale * known[at].means[i]), is_number);
             mean = known[at].means[i];
-            out->run += tail;
-            if (i < out->run_count)
-                out->over[i] += tail;
+            out->over[i] += tail;
+            out->run += i < out->run_count ? tail : 0;
         }
+        if (is_fine)
+            out->run += model->parts * weigh(disk_tail(model, scale * known[at].cut), is_number);
         is_fine = is_fine && out->run <= enough;
     }
     for (size_t i = 0; i < SHAPES_MAX; i++)
@@ -718,17 +736,17 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
     const struct wl_workload *workload = &model->scenario->workload;
     const struct wl_workload steady = steady_of(model, days);
     const bool is_own = workload->has_bursts || workload->spike_count > 0;
-    struct masses run = {0}, masses = {0};
+    struct masses masses = {0};
     double kinds[KINDS_MAX][2], later = 0; /* of windows: the rows of each kind, and the number for these */
     size_t kind_count = 0, later_count = 0;
     int64_t from_ns = workload->start_ns, at_ns = from_ns;
     *out = (struct windows){0};
-    bool is_fine = integrate(model, workload, 0, &run) && integrate(model, &steady, 0, &masses);
+    bool is_fine = integrate(model, &steady, 0, &masses);
     out->rows = masses.means;
     out->over = is_fine ? calloc(masses.count, sizeof *out->over) : NULL;
     is_fine = is_fine && noted(model, out->over != NULL);
-    out->run_count = is_fine ? run.count - 1 : 0;
-    out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count : masses.count - 1;
+    out->run_count = is_fine ? masses.run_count : 0;
+    out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count + 1 : masses.count - 1;
     for (size_t i = 0; is_fine && i + 1 < masses.count; i++) {
         const double rows = out->rows[i] /= masses.share;
         const bool is_later = i > 0 && (workload->has_bursts || i >= out->run_count);
@@ -744,7 +762,7 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
         at_ns = window_end(model, at_ns);
         later += is_later ? over : 0;
         later_count += is_later;
-        if (i < out->count && !(is_own && i < out->run_count))
+        if (i < out->count && !(is_own && i <= out->run_count))
             out->over[i] = over;
         if (i < out->run_count)
             out->run += is_own ? 0 : over;
@@ -754,8 +772,7 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
         out->days = (double)(at_ns - from_ns) / (double)SIM_DAY / (double)later_count;
     }
     if (is_fine && !is_own)
-        out->run += sum_keys(model, run.means[run.count - 1] / run.share, is_number);
-    free(run.means);
+        out->run += sum_keys(model, masses.cut / masses.share, is_number);
     return is_fine && (!is_own || sum_run(model, is_number, enough, out));
 }
 
@@ -916,13 +933,18 @@ static bool gather(struct passage *out)
     return is_fine;
 }
 
-/* P(N > rows) of a key or its parts with this mean: Poisson unless there is more variance, or rows come in
- * equal steps. */
+/* Whether the rows of a key are its mean, up to one: in equal steps, or those of a trace. */
+static bool has_steps(const struct model *model)
+{
+    return model->scenario->workload.every_ns > 0 || !tune_has_rate(model->scenario);
+}
+
+/* P(N > rows) of a key or its parts with this mean: Poisson unless there is more variance, or such steps. */
 static double above(const struct model *model, double rows, double mean, double more)
 {
-    return model->scenario->workload.every_ns > 0 ? fmax(0, fmin(1, mean - floor(rows)))
-           : more > 0 ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(mean + more))
-                      : tune_poisson_above(mean, rows);
+    return has_steps(model) ? fmax(0, fmin(1, mean - floor(rows)))
+           : more > 0       ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(mean + more))
+                            : tune_poisson_above(mean, rows);
 }
 
 static double endless_tail(struct model *model, double mean, double drawn)
@@ -945,18 +967,52 @@ static double key_kept(const struct passage *passage, double mean, double deviat
     return kept / all;
 }
 
-/* The rows that come between two times in days since the start, as days of the mean rate, without bursts and
- * spikes. */
+/* The rows that come between two times in days since the start, as days of the mean rate, without bursts,
+ * spikes and growth. */
 static double rows_between(const struct wl_workload *workload, double from, double to)
 {
-    const double turn = 2 * M_PI,
-                 after_peak =
-                     (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY) / (double)SIM_DAY;
-    if (!workload->has_daily)
-        return to - from;
-    return to - from +
-           workload->daily_amplitude / turn *
-               (sin(turn * fmod(after_peak + to, 1)) - sin(turn * fmod(after_peak + from, 1)));
+    const double start = (double)workload->start_ns / (double)SIM_DAY, turn = 2 * M_PI,
+                 peak = (double)workload->daily_peak_ns / (double)SIM_DAY,
+                 amplitude = workload->has_daily ? workload->daily_amplitude / turn : 0,
+                 first = start + fmod(from, DAYS_OF_WEEK), length = fmod(to - from, DAYS_OF_WEEK);
+    double sum = to - from - length; /* whole weeks are alike */
+    for (double day = floor(first); day < first + length; day++) {
+        const double low = fmax(first, day), high = fmin(first + length, day + 1);
+        sum += wl_week_factor(workload, (int64_t)day) *
+               (high - low + amplitude * (sin(turn * (high - day - peak)) - sin(turn * (low - day - peak))));
+    }
+    return sum;
+}
+
+/* By how many days of the mean rate the rows of any time are more than those of a mean rate, at most. */
+static double uneven_days(const struct wl_workload *workload)
+{
+    const double weekend = wl_week_factor(workload, 2);
+    return (workload->has_daily ? workload->daily_amplitude / M_PI : 0) * wl_days_most(workload, 0) +
+           2 * fabs(weekend - 1);
+}
+
+/* The chance that a key has the rows of partitions and this many more. Its rows are Poisson, so the time of
+ * each sum is gamma distributed: of rows with a rate of 1, of partitions with this shape and rate, which is
+ * exact where each row increments with the same chance. The key's mean has a gamma distribution too, if it
+ * has a variance. The tail of the difference is that at its saddle point. */
+static double reached(double shape, double rate, double rows, double mean, double drawn)
+{
+    const double scale = drawn / mean;
+    double low = fmax(-(shape + rows) / mean, scale > 0 ? -1 / scale : -DBL_MAX), high = rate, t = low,
+           slope = 0, curve = 0;
+    for (int i = 0; i <= 50; i++) {
+        /* At 0, where the formula has a gap, it is evaluated beside it. */
+        t = i < 50 || t * t * curve > 1e-6 ? (low + high) / 2 : 1e-3 / sqrt(curve);
+        const double times[] = {1 / (rate - t), 1 / (1 - t), 1 / (1 + t * scale)};
+        slope = shape * times[0] + rows * times[1] - mean * times[2];
+        curve = shape * times[0] * times[0] + rows * times[1] * times[1] + drawn * times[2] * times[2];
+        *(slope < 0 ? &low : &high) = t;
+    }
+    const double in_key = scale > 0 ? log1p(t * scale) / scale : t,
+                 exponent = mean * in_key + shape * log1p(-t / rate) + rows * log1p(-t),
+                 r = copysign(sqrt(2 * fmax(0, t * slope + exponent)), t), u = t * sqrt(curve);
+    return gsl_cdf_ugaussian_P(r + log(u / r) / r);
 }
 
 /* Of the partitions of a key with this many rows. Its j-th partition, if it exceeds a limit, does so once the
@@ -968,17 +1024,25 @@ static double sum_counted(const struct model *model, double mean, double drawn, 
                  days = (double)model->scenario->workload.duration_ns / (double)SIM_DAY,
                  open = grows_for(model->scenario) / days, held = pace * open,
                  each = is_number ? model->mean : model->mean_within;
-    const double first = above(model, limit, mean, drawn), left = (mean - limit) / each,
-                 own = model->scenario->workload.every_ns > 0 ? 0.25 : mean, /* variance of the key's rows */
-        tail = isfinite(open) ? model->tail * above(model, limit - 1, held, 0) : model->tail;
+    const double first = above(model, limit, mean, drawn), left = (mean - floor(limit) - 0.5) / each,
+                 tail = isfinite(open) ? model->tail * above(model, limit - 1, held, 0) : model->tail;
     double later = 0, more = 1;
+    if (!(mean > 0))
+        return 0;
     if (left > GENERATIONS)
         later = left + (model->variance / (each * each) - 1) / 2;
-    else
-        for (double j = 1; j < left + 2 || more > 1e-9 * later; j++)
-            later += more = fmin(above(model, limit + j, mean, drawn),
-                                 gsl_cdf_ugaussian_Q((floor(limit) + 0.5 + j * each - mean) /
-                                                     sqrt(own + drawn + j * model->variance)));
+    for (double j = 1; left <= GENERATIONS && (j < left + 2 || more > 1e-9 * later); j++) {
+        /* Of rows in equal steps: with that of where the key begins between two of them. */
+        const double rows = j * each, unit = (j * model->variance + 1.0 / 12) / (rows + 0.5);
+        if (!has_steps(model))
+            more = reached(rows * each / (model->variance + each), each / (model->variance + each),
+                           floor(limit) + 1, mean, drawn);
+        else if (model->variance > 0 && mean > floor(limit))
+            more = reached((rows + 0.5) / unit, 1, 0, (mean - floor(limit)) / unit, 0);
+        else
+            more = above(model, limit + rows, mean, 0);
+        later += more;
+    }
     return weigh(tail * first, is_number) + later * weigh(tail, is_number);
 }
 
@@ -986,8 +1050,10 @@ static double sum_counted(const struct model *model, double mean, double drawn, 
 static bool has_level_ages(const struct model *model)
 {
     const struct wl_workload *workload = &model->scenario->workload;
+    const int64_t age_ns = model->settings->strategy.max_age_ns;
     return tune_has_rate(model->scenario) && !workload->has_bursts &&
-           (!workload->has_daily || model->settings->strategy.max_age_ns % SIM_DAY == 0);
+           (!workload->has_daily || age_ns % SIM_DAY == 0) &&
+           (!workload->has_weekend || age_ns % SIM_WEEK == 0);
 }
 
 /* The same where partitions end at the multiples of an age, after each of which the key begins again. The
@@ -1032,9 +1098,9 @@ static double sum_until(const struct passage *passage, double times, bool is_num
                drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
         const double all = mean, of_all = drawn; /* rows, with those that have left the disk */
         if (is_capped) {
-            const double daily = workload->has_daily ? workload->daily_amplitude / M_PI / days : 0,
-                         kept = open * (1 + 1.0 / LOOKS);
-            mean = fmin(mean, crowd->pace * (kept + daily) + fmax(0, crowd->seen - crowd->pace));
+            const double kept = open * (1 + 1.0 / LOOKS);
+            mean = fmin(mean, crowd->pace * (kept + uneven_days(workload) / days) +
+                                  fmax(0, crowd->seen - crowd->pace));
             drawn = passage->bursts * crowd->pace * crowd->pace * kept;
         }
         /* A key's parts are Poisson, given its bursts. */
@@ -1092,10 +1158,9 @@ static bool window_bounds(struct model *model, double days, bool is_longer, doub
     struct windows windows;
     model->bound = 1;
     model->kept_least = fmin(1, open / length);
-    model->kept_most =
-        workload->has_bursts || workload->spike_count > 0
-            ? 1
-            : fmin(1, (open * (1 + 1.0 / LOOKS) + (workload->has_daily ? 1 / M_PI : 0)) / length);
+    model->kept_most = workload->has_bursts || workload->spike_count > 0 || workload->growth > 1
+                           ? 1
+                           : fmin(1, (open * (1 + 1.0 / LOOKS) + uneven_days(workload)) / length);
     const bool is_whole = sum_windows(model, days, true, enough, &windows);
     out->least = out->most = is_whole && is_longer ? windows_within(model, &windows, days) : windows.run;
     *in_run = windows.run;
@@ -1382,15 +1447,18 @@ double tune_unbucketed_days(const struct tune_outlook *outlook)
 }
 
 /* The same of windows: in the one in which the sum reaches that of the median, once the keys have enough of
- * its rows. */
+ * its rows. Of the window that the end of the run cuts, only what is left of it is after the run. */
 static double windows_median(struct model *model, const struct windows *windows, bool is_after)
 {
     const struct wl_workload *workload = &model->scenario->workload;
     const size_t from = is_after && windows->run >= M_LN2 ? windows->run_count : 0;
     int64_t at_ns = workload->start_ns, until_ns = window_end(model, at_ns);
-    double left = M_LN2, low = 0, high = 1;
+    double left = M_LN2, low = 0, high = 1, cut = from > 0 ? windows->run : 0;
     size_t i = 0;
-    for (; i < windows->count && (i < from || windows->over[i] < left); i++) {
+    for (; i < from; i++)
+        cut -= windows->over[i];
+    left += fmin(cut, i < windows->count ? windows->over[i] : windows->each);
+    for (i = 0; i < windows->count && (i < from || windows->over[i] < left); i++) {
         left -= i < from ? 0 : windows->over[i];
         at_ns = until_ns;
         until_ns = window_end(model, at_ns);
@@ -1405,7 +1473,7 @@ static double windows_median(struct model *model, const struct windows *windows,
         left -= more * windows->each;
         length = windows->days;
     }
-    if (workload->has_bursts || (workload->spike_count > 0 && i < windows->run_count))
+    if (workload->has_bursts || (workload->spike_count > 0 && i <= windows->run_count))
         return days + length * left / (i < windows->count ? windows->over[i] : windows->each);
     const double rows = windows->rows[i < windows->count ? i : windows->count - 1],
                  all = rows_between(workload, days, days + length);
@@ -1459,8 +1527,9 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
         !model_of(scenario, settings, 1, &model))
         return (double)NAN;
     /* No partition has more rows than its key so far. */
-    const double first = ending_days(outlook, &model, rows_most > 0 && room >= 1);
-    return isnan(first) ? first : fmax(first, outlook->unbucketed_days);
+    const bool is_after = rows_most > 0 && room >= 1;
+    const double first = ending_days(outlook, &model, is_after);
+    return isnan(first) ? first : fmax(is_after ? days : 0, fmax(first, outlook->unbucketed_days));
 }
 
 static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)

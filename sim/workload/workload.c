@@ -102,24 +102,24 @@ static double grown(const struct wl_workload *workload, int64_t day)
     return workload->growth > 1 ? sim_exp(sim_log(workload->growth) * days / 365) : 1;
 }
 
-/* Of two days of seven, and of the others. */
-static double weekly(const struct wl_workload *workload, bool is_weekend)
+double wl_week_factor(const struct wl_workload *workload, int64_t day)
 {
+    const int64_t weekday = ((day + 3) % 7 + 7) % 7; /* 0: Monday */
     const double mean = (5 + 2 * workload->weekend) / 7;
-    return !workload->has_weekend ? 1 : is_weekend ? workload->weekend / mean : 1 / mean;
+    return !workload->has_weekend ? 1 : weekday >= 5 ? workload->weekend / mean : 1 / mean;
 }
 
 static double day_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
 {
-    const int64_t day = day_of(time_ns), weekday = ((day + 3) % 7 + 7) % 7; /* 0: Monday */
+    const int64_t day = day_of(time_ns);
     if ((day + 1) * SIM_DAY < *until_ns)
         *until_ns = (day + 1) * SIM_DAY;
-    return weekly(workload, weekday >= 5) * grown(workload, day);
+    return wl_week_factor(workload, day) * grown(workload, day);
 }
 
 double wl_days_most(const struct wl_workload *workload, int64_t until_ns)
 {
-    const double weekend = weekly(workload, true), other = weekly(workload, false);
+    const double weekend = wl_week_factor(workload, 2), other = wl_week_factor(workload, 0);
     return (weekend > other ? weekend : other) * grown(workload, day_of(until_ns));
 }
 

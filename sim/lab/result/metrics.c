@@ -379,7 +379,7 @@ static double range_partitions(const struct lab_tally *tally, const struct lab_s
                     ? (double)strategy->of.probabilistic.chance_denominator /
                           (double)strategy->of.probabilistic.chance_numerator
                     : (double)(UINT64_C(1) << strategy->of.probabilistic.bits));
-    if (strategy->kind == BK_KIND_WEIGHTED)
+    if (strategy->kind == BK_KIND_WEIGHTED && tally->payload_bytes > 0)
         rows = (double)strategy->of.weighted.threshold * (double)strategy->of.weighted.bytes *
                (double)tally->rows / (double)tally->payload_bytes;
     if (strategy->max_age_ns > 0)

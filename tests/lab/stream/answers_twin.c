@@ -207,12 +207,28 @@ struct future {
     double sizes, bursts;    /* relative variance of a row's bytes; of a key's rows in one time the run */
 };
 
-static double daily_until(const struct wl_workload *workload, double times)
+/* The rows until then, day by day by Simpson's rule; whole weeks have the mean rate. */
+static double days_until(const struct wl_workload *workload, double times)
 {
-    double days = times * (double)workload->duration_ns / (double)SIM_DAY, sum = 0,
-           first = (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY) / (double)SIM_DAY;
-    if (workload->has_daily) /* the integral from one full day before */
-        sum = workload->daily_amplitude * sin(2 * acos(-1) * (first + days)) / (2 * acos(-1));
+    enum { STEPS = 64 };
+    const double days = times * (double)workload->duration_ns / (double)SIM_DAY, rest = fmod(days, 7),
+                 peak = (double)workload->daily_peak_ns / (double)SIM_DAY,
+                 first = (double)workload->start_ns / (double)SIM_DAY, turn = 2 * acos(-1);
+    double sum = days - rest;
+    for (double day = floor(first); day < first + rest; day++) {
+        const double low = fmax(day, first), step = (fmin(day + 1, first + rest) - low) / STEPS;
+        const bool is_weekend = day + 5 - 7 * floor((day + 5) / 7) < 2; /* the first day was a Thursday */
+        double rates = 0;
+        for (int i = 0; i <= STEPS; i++)
+            rates += (i == 0 || i == STEPS ? 1
+                      : i % 2 == 1         ? 4
+                                           : 2) *
+                     (1 + (workload->has_daily ? workload->daily_amplitude : 0) *
+                              cos(turn * (low + i * step - day - peak)));
+        if (workload->has_weekend)
+            rates *= 7 / (5 + 2 * workload->weekend) * (is_weekend ? workload->weekend : 1);
+        sum += rates * step / 3;
+    }
     return sum / ((double)workload->duration_ns / (double)SIM_DAY);
 }
 
@@ -253,9 +269,8 @@ static double median_of(const struct future *future, uint64_t keys, bool is_afte
         bool is_first = i == 0 && is_after, is_wide = high == 0;
         double middle = is_first ? 1 : is_wide ? fmax(1, 2 * low) : (low + high) / 2, sum = 0;
         double longer = fmax(0, middle - 1),
-               more = middle <= 1
-                          ? 0
-                          : longer + daily_until(future->workload, middle) - daily_until(future->workload, 1);
+               more =
+                   middle <= 1 ? 0 : days_until(future->workload, middle) - days_until(future->workload, 1);
         for (uint64_t key = 0; key < keys; key++) {
             double mean = future->run[key] * fmin(1, middle) + future->later[key] * more;
             double pace = future->later[key] / future->parts;
@@ -391,7 +406,7 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     struct wl_workload level = *workload;
     future.run = naive_must(calloc(keys, sizeof(double)));
     future.later = naive_must(calloc(keys, sizeof(double)));
-    level.has_daily = level.has_bursts = false;
+    level.has_daily = level.has_weekend = level.has_bursts = false;
     level.spike_count = 0;
     for (uint64_t key = 0; key < keys; key++) {
         naive_masses(workload, key, edges_ns, 1, &future.run[key]);
@@ -611,8 +626,8 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         if (!is_synthetic || is_bursty || scenario.workload.has_bursts || core->max_age_ns > 0 ||
             scenario.row_ttl_ns > 0)
             return true;
-        near = 0.25; /* partitions after a key's first one are normal there */
-        slack = 0.05;
+        near = 0.05; /* of a saddle point */
+        slack = 1e-6;
         most = renewal_sum(answer, &strategy->settings, n);
     } else {
         most = poisson_sum(answer, core, n);
@@ -874,9 +889,17 @@ bool twin_rates(const struct answer *answer)
                         told->least, told->most, limit, sum);
 }
 
-/* When windows of a level stream first exceed a limit, after a run in which none did: each window is one more
- * trial. The first and the last of the run, which are shorter, tell nothing of those to come. Where half of
- * all runs would have had one, those after the run count from its end. */
+/* -log P(no window of an hour, of which the first begins after three minutes, exceeds a limit until then). */
+static double windows_passed(double hours, double mean, double limit, double keys)
+{
+    double sum = 0;
+    for (double begins = 0.05; begins < hours; begins = floor(begins) + 1)
+        sum -= keys * log1p(-poisson_above(mean * (fmin(hours, floor(begins) + 1) - begins), limit));
+    return sum;
+}
+
+/* When windows of a level stream first exceed a limit, after a run in which none did: at the median, or,
+ * where half of all runs would have had one, the median of those that have not. */
 bool twin_windows(const struct answer *answer)
 {
     struct sim_random *random = answer->random;
@@ -885,7 +908,7 @@ bool twin_windows(const struct answer *answer)
     struct lab_settings settings = {.change_count = 0};
     const uint64_t keys = 1 + sim_random_below(random, 4), windows = 3 + sim_random_below(random, 4);
     const double mean = 10 + (double)sim_random_below(random, 40);
-    double chances[2] = {0, 0}; /* of a whole window, and of the first or the last of the run */
+    double low = 0, high = 1000;
     if (scenario.design.is_given || scenario.engine == LAB_ENGINE_CLUSTER ||
         bk_strategy_time(SIM_HOUR, 0, &settings.strategy) != BK_OK)
         return true;
@@ -901,12 +924,13 @@ bool twin_windows(const struct answer *answer)
     scenario.limits = (struct lab_limits){
         .partition_rows = (uint64_t)(mean + (0.5 + (double)sim_random_below(random, 5)) * sqrt(mean)),
         .confidence = 0.95};
-    for (int i = 0; i < 2; i++) {
-        const double rows = i == 0 ? mean : 0.95 * mean;
-        for (double n = (double)scenario.limits.partition_rows + 1; n < mean + 40 * sqrt(mean) + 40; n++)
-            chances[i] += (double)keys * exp(n * log(rows) - rows - lgamma(n + 1));
+    const double limit = (double)scenario.limits.partition_rows,
+                 in_run = windows_passed((double)windows - 0.05, mean, limit, (double)keys),
+                 sought = log(2) + (in_run < log(2) ? 0 : in_run);
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        *(windows_passed(middle, mean, limit, (double)keys) < sought ? &low : &high) = middle;
     }
-    const double in_run = (double)(windows - 2) * chances[0] + 2 * chances[1];
     const double days = (double)workload->duration_ns / (double)SIM_DAY;
     const struct tune_outlook outlook = {.scenario = &scenario,
                                          .days = days,
@@ -914,10 +938,10 @@ bool twin_windows(const struct answer *answer)
                                          .busiest_rows = 1,
                                          .busiest_bytes = 100};
     const double told = tune_first_over_days(&outlook, &settings, (double)NAN, 1, 100),
-                 wanted = days + (log(2) - (in_run < log(2) ? in_run : 0)) / chances[0] / 24;
-    return fabs(told - wanted) <= 2.0 / 24 + 0.01 * wanted ||
-           twin_differs(answer, "windows exceed %.0f rows after %.6g days, and %.6g by the twin",
-                        (double)scenario.limits.partition_rows, told, wanted);
+                 wanted = (high - 0.05) / 24;
+    return high > 999 || fabs(told - wanted) <= ROUNDED * wanted ||
+           twin_differs(answer, "windows exceed %.0f rows after %.6g days, and %.6g by the twin", limit, told,
+                        wanted);
 }
 
 /* A spike of a number of keys strikes exactly this number, and each key is as likely as any other. */

@@ -357,7 +357,7 @@ static double range_mean(const struct naive_input *input, const struct lab_scena
     if (core->kind == BK_KIND_PROBABILISTIC)
         each = (double)core->of.probabilistic.threshold *
                (isnan(chances) ? (double)(UINT64_C(1) << core->of.probabilistic.bits) : chances);
-    if (core->kind == BK_KIND_WEIGHTED)
+    if (core->kind == BK_KIND_WEIGHTED && input->rows > 0)
         each = (double)core->of.weighted.threshold * (double)core->of.weighted.bytes * (double)input->rows /
                payload;
     if (core->max_age_ns > 0)

@@ -75,6 +75,7 @@ static inline bool wl_has_days(const struct wl_workload *workload)
 {
     return workload->has_weekend || workload->growth > 1;
 }
+double wl_week_factor(const struct wl_workload *workload, int64_t day); /* of a day since 1970-01-01 */
 double wl_days_most(const struct wl_workload *workload, int64_t until_ns);
 
 /* The expected number of segments of all keys: spans in which the rate of a key is constant. */
