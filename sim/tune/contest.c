@@ -213,7 +213,6 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     facts.has_distribution = known->has_distribution;
     facts.expected_most = known->expected_most;
     facts.expected_least = known->expected_least;
-    facts.expected_run = known->expected_run;
     facts.expected_days = known->expected_days;
     facts.expected_share = known->expected_share;
     facts.expected_full = known->expected_full;
@@ -223,7 +222,6 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
         facts.rates[i].is_counted = seen_rate.is_counted;
         facts.rates[i].counted = seen_rate.counted;
     }
-    tune_expected_share(&facts, (double)facts.partitions / seeds);
     return facts;
 }
 
@@ -340,7 +338,8 @@ static void ask(const struct tune_contest *contest, struct tune_entrant *entrant
                                              contest->scenario->seed + entrant->asked, &entrant->known);
         entrant->known.expected_most = fmax(before.expected_most, entrant->known.expected_most);
         entrant->known.expected_least = fmax(before.expected_least, entrant->known.expected_least);
-        entrant->known.expected_run = fmax(before.expected_run, entrant->known.expected_run);
+        entrant->known.expected_share = fmax(before.expected_share, entrant->known.expected_share);
+        entrant->known.expected_full = fmax(before.expected_full, entrant->known.expected_full);
         judge(contest, entrant);
     }
 }

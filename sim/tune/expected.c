@@ -32,6 +32,7 @@
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
 #define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
+#define WINDOWS_ASKED 256     /* how many partitions they make */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define KINDS_MAX     512     /* of windows with different numbers of rows */
 #define GENERATIONS   30      /* partitions of a key that are followed one by one */
@@ -358,6 +359,13 @@ static double window_tail(struct model *model, double mean)
     return fmax(tail, gsl_cdf_ugaussian_Q(z));
 }
 
+/* How many partitions a key with this mean in each of them is expected to make. */
+static double begun(const struct model *model, double mean)
+{
+    return model->parts *
+           (model->scenario->workload.every_ns > 0 ? steps_above(model, mean, 0) : -expm1(-mean));
+}
+
 /* --- what is known of a setting */
 
 /* Whether the sizes of rows are those of a trace. */
@@ -669,12 +677,37 @@ static double sum_keys(struct model *model, double rows, bool is_number)
     return sum;
 }
 
+/* The number of partitions that a window makes, of which a key that has all rows would have this many: from
+ * one key on. */
+static double begun_by(const struct model *model, double rows, uint64_t from)
+{
+    const struct sim_zipf *popularity = &model->scenario->workload.popularity;
+    double sum = 0;
+    for (uint64_t key = from, step; key < popularity->count; key += step) {
+        step = sim_zipf_alike(popularity, key);
+        sum += (double)step * begun(model, rows * sim_zipf_share(popularity, key + step / 2) / model->parts);
+    }
+    return sum;
+}
+
+/* The same of all windows of the run, from some of them. */
+static double begun_in_run(const struct model *model, const struct masses *masses, uint64_t from)
+{
+    const size_t step = masses->run_count / WINDOWS_ASKED | 1;
+    double sum = 0, asked = 0;
+    for (size_t i = step / 2; i < masses->run_count; i += step, asked++)
+        sum += begun_by(model, masses->means[i] / masses->share, from);
+    return sum * (double)masses->run_count / fmax(1, asked) +
+           begun_by(model, masses->cut / masses->share, from);
+}
+
 /* The windows of a stream: how many are expected to exceed a limit, or -log of the chance that none does. */
 struct windows {
     double *over;            /* by window, */
     double *rows;            /* and the rows of a key that has all, apart from bursts and spikes */
     size_t count, run_count; /* the latter end in the run, whose end cuts the next one */
     double run;              /* in the run, with what that one has until then */
+    double begun;            /* how many partitions the run is expected to have */
     double each, days;       /* a window after these, on average, and its length */
 };
 
@@ -699,8 +732,10 @@ static bool sum_run(struct model *model, bool is_number, double enough, struct w
                      left = model->parts * (double)(workload->key_count - key);
         const uint64_t shape = is_alike ? shape_of(workload, key) : 0;
         size_t at = 0;
-        if (left * (double)(out->run_count + 1) * disk_tail(model, peak * share) < NEGLIGIBLE)
+        if (left * (double)(out->run_count + 1) * disk_tail(model, peak * share) < NEGLIGIBLE) {
+            out->begun += known_count > 0 ? begun_in_run(model, &known[known_count - 1], key) : 1;
             break;
+        }
         while (is_alike && at < known_count && known[at].shape != shape)
             at++;
         if (!is_alike || at == known_count) {
@@ -720,6 +755,7 @@ static bool sum_run(struct model *model, bool is_number, double enough, struct w
             mean = known[at].means[i];
             out->over[i] += tail;
             out->run += i < out->run_count ? tail : 0;
+            out->begun += begun(model, scale * (i < out->run_count ? mean : known[at].cut));
         }
         if (is_fine)
             out->run += model->parts * weigh(disk_tail(model, scale * known[at].cut), is_number);
@@ -747,6 +783,7 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
     is_fine = is_fine && noted(model, out->over != NULL);
     out->run_count = is_fine ? masses.run_count : 0;
     out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count + 1 : masses.count - 1;
+    out->begun = is_fine && !is_own ? begun_in_run(model, &masses, 0) : 0;
     for (size_t i = 0; is_fine && i + 1 < masses.count; i++) {
         const double rows = out->rows[i] /= masses.share;
         const bool is_later = i > 0 && (workload->has_bursts || i >= out->run_count);
@@ -1144,14 +1181,13 @@ static bool passage_of(struct model *model, struct passage *out)
 
 /* --- the expected number */
 
-/* Of partitions above a limit. */
+/* Of partitions above a limit; and of their share in the run. */
 struct bounds {
-    double least, most;
+    double least, most, share_least, share_most;
 };
 
 /* Of the windows of this many days, or of the run alone. False: the upper bound is not known. */
-static bool window_bounds(struct model *model, double days, bool is_longer, double enough, struct bounds *out,
-                          double *in_run)
+static bool window_bounds(struct model *model, double days, bool is_longer, double enough, struct bounds *out)
 {
     const struct wl_workload *workload = &model->scenario->workload;
     const double open = grows_for(model->scenario), length = window_days(model);
@@ -1163,7 +1199,7 @@ static bool window_bounds(struct model *model, double days, bool is_longer, doub
                            : fmin(1, (open * (1 + 1.0 / LOOKS) + uneven_days(workload)) / length);
     const bool is_whole = sum_windows(model, days, true, enough, &windows);
     out->least = out->most = is_whole && is_longer ? windows_within(model, &windows, days) : windows.run;
-    *in_run = windows.run;
+    out->share_least = out->share_most = windows.run / fmax(windows.begun, DBL_MIN);
     if (is_whole && is_longer && workload->has_bursts)
         out->most += fmax(0, bursts_most(model, length) - windows.each) *
                      (days - (double)workload->duration_ns / (double)SIM_DAY) / length;
@@ -1173,6 +1209,7 @@ static bool window_bounds(struct model *model, double days, bool is_longer, doub
     model->bound = -1;
     const bool has_least = sum_windows(model, days, true, enough, &windows);
     out->least = has_least && is_longer ? windows_within(model, &windows, days) : windows.run;
+    out->share_least = has_least ? windows.run / fmax(windows.begun, DBL_MIN) : 0;
     windows_clear(&windows);
     return is_whole;
 }
@@ -1183,17 +1220,8 @@ static struct bounds counted_bounds(const struct model *model, double rows, doub
 {
     const double each = times * rows / fmax(1, keys);
     const double begun = model->settings->strategy.max_age_ns > 0 ? rows : rows / model->mean;
-    return (struct bounds){keys * sum_counted(model, each, 0, each / times, true),
-                           model->tail * (times * begun + keys)};
-}
-
-void tune_expected_share(struct lab_facts *facts, double partitions)
-{
-    if (isnan(facts->expected_share) && isfinite(facts->expected_most) && partitions > 0) {
-        facts->expected_share = fmax(DBL_MIN, fmin(1, facts->expected_run / partitions));
-        facts->expected_full =
-            facts->expected_least > 0 || facts->expected_run == 0 ? facts->expected_share : 0;
-    }
+    return (struct bounds){.least = keys * sum_counted(model, each, 0, each / times, true),
+                           .most = model->tail * (times * begun + keys)};
 }
 
 bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
@@ -1208,33 +1236,40 @@ bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
                               ? TUNE_EXPECTED_ENOUGH
                               : (double)INFINITY;
     struct model model;
-    struct bounds sum = {0, 0};
+    struct bounds sum = {.least = 0};
     bool is_whole = true;
     out->has_distribution = false;
     out->expected_most = (double)INFINITY;
-    out->expected_least = out->expected_full = out->expected_run = 0;
+    out->expected_least = out->expected_full = 0;
     out->expected_share = (double)NAN;
     out->expected_days = days;
     if (!model_of(scenario, settings, prospect->factor, &model))
         return true;
     if (kind == BK_KIND_TIME) {
-        is_whole = window_bounds(&model, days, times > 1, enough, &sum, &out->expected_run);
+        is_whole = window_bounds(&model, days, times > 1, enough, &sum);
     } else if (model.is_counted) {
         sum = tune_has_rate(scenario)
                   ? counted_bounds(&model,
                                    workload->rate_per_s * 1e-9 * (double)workload->duration_ns * model.factor,
                                    (double)workload->key_count, times)
                   : counted_bounds(&model, prospect->rows, prospect->keys, times);
-        out->expected_share = model.tail;
-        out->expected_full = settings->strategy.max_age_ns == 0 && scenario->row_ttl_ns == 0 ? model.tail : 0;
+        sum.share_most = model.tail;
+        sum.share_least = settings->strategy.max_age_ns == 0 && scenario->row_ttl_ns == 0 ? model.tail : 0;
     }
     if (!lab_kind_ends(kind) || (model.is_counted && tune_has_rate(scenario) && sum.most > NEGLIGIBLE)) {
         struct passage passage;
         is_whole = passage_of(&model, &passage);
         model.bound = 1;
-        sum.most = out->expected_run = is_whole ? sum_until(&passage, times, true, enough) : 0;
+        sum.most = is_whole ? sum_until(&passage, times, true, enough) : 0;
         model.bound = -1;
         sum.least = is_whole ? fmin(sum.most, sum_until(&passage, times, true, enough)) : 0;
+        if (!model.is_counted) {
+            double partitions = DBL_MIN;
+            for (size_t i = 0; i < passage.count; i++)
+                partitions += passage.crowds[i].count / model.parts * begun(&model, passage.crowds[i].seen);
+            sum.share_most = sum.most / partitions;
+            sum.share_least = sum.least / partitions;
+        }
         is_whole = is_whole && sum.most <= enough;
         free(passage.crowds);
     }
@@ -1246,6 +1281,10 @@ bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_set
         out->expected_least = sum.least;
     if (is_whole && out->has_distribution)
         out->expected_most = model.is_counted && model.tail == 0 ? 0 : fmax(DBL_MIN, sum.most);
+    if (is_whole || model.is_counted) {
+        out->expected_share = model.is_counted ? model.tail : fmax(DBL_MIN, fmin(1, sum.share_most));
+        out->expected_full = fmin(1, sum.share_least);
+    }
     return !model.lacks_memory;
 }
 
@@ -1286,7 +1325,6 @@ static bool add_expected(const struct lab_scenario *scenario, struct lab_result 
             continue;
         if (!tune_expected_of(&prospect, &strategy->settings, &facts))
             return sim_fail_memory(error);
-        tune_expected_share(&facts, total);
         const bool is_known = facts.has_distribution && isfinite(facts.expected_most);
         const struct {
             bool is_there;

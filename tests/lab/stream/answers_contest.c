@@ -186,12 +186,6 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
     facts->expected_least = known->expected_least;
     facts->expected_share = known->expected_share;
     facts->expected_full = known->expected_full;
-    if (isnan(facts->expected_share) && seeds > 0 && isfinite(facts->expected_most)) {
-        facts->expected_share =
-            fmax(DBL_MIN, fmin(1, known->expected_run * seeds / (double)facts->partitions));
-        facts->expected_full =
-            facts->expected_least > 0 || known->expected_run == 0 ? facts->expected_share : 0;
-    }
     if (isnan(facts->expected_share) && seeds == 0)
         facts->expected_share = (double)INFINITY;
     struct twin_verdict out = twin_judge(&answer->scenario->limits, facts);
@@ -223,7 +217,8 @@ static struct lab_facts known_of(const struct tune_contest *contest, const struc
         one.partitions = (uint64_t)ceil(prospect.rows);
         one.expected_most = fmax(one.expected_most, known.expected_most);
         one.expected_least = fmax(one.expected_least, known.expected_least);
-        one.expected_run = fmax(one.expected_run, known.expected_run);
+        one.expected_share = fmax(one.expected_share, known.expected_share);
+        one.expected_full = fmax(one.expected_full, known.expected_full);
         known = one;
     }
     return known;
@@ -290,8 +285,11 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
         !twin_is_near(entrant->cv_known,
                       sqrt((1 - p) / (double)entrant->strategy.settings.strategy.of.probabilistic.threshold)))
         return twin_differs(answer, "tune: the CV of %s is not that of its distribution", label);
-    if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 || !isnan(known.expected_share) ||
-        known.expected_run < 40 || answer->scenario->limits.over_limit_share > 0)
+    const double run_days = (double)contest->rows.lasts_ns / (double)SIM_DAY;
+    if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 ||
+        entrant->strategy.settings.strategy.kind != BK_KIND_TIME ||
+        known.expected_least * fmin(1, run_days / known.expected_days) < 100 ||
+        answer->scenario->limits.over_limit_share > 0)
         return true;
     struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed, 1);
     if (result == NULL)

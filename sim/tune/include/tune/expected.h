@@ -42,8 +42,6 @@ struct tune_prospect {
  */
 bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
-/* Sets the expected share of windows and of partitions without end, of which a run has this many. */
-void tune_expected_share(struct lab_facts *facts, double partitions);
 /* What is known of the busiest second of a partition, of each rate that has a limit; is_counted stays false.
  */
 void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,

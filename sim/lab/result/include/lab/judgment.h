@@ -54,7 +54,6 @@ struct lab_facts {
     bool has_distribution;
     double expected_most, expected_least; /* bounds of the expected number of partitions above a limit */
     double expected_days;                 /* lab_judged_days() */
-    double expected_run;                  /* in the run alone; of kinds whose share depends on it */
     /* Bounds of the probability that a partition, if it is full, exceeds a limit: upper and lower. */
     double expected_share, expected_full;
     bool has_bounds;                                                /* percentiles: */
