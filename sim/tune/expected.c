@@ -15,6 +15,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_bessel.h>
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
@@ -32,12 +33,12 @@
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
 #define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
 #define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
-#define WINDOWS_ASKED 256     /* how many partitions they make */
+#define WINDOWS_ASKED 64      /* how many partitions they make */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define KINDS_MAX     512     /* of windows with different numbers of rows */
 #define GENERATIONS   30      /* partitions of a key that are followed one by one */
-#define BURST_DAYS    7300    /* of one key's bursts, for windows after the run: */
-#define WINDOWS_SHOWN 10000   /* and how many at most */
+#define WINDOWS_SHOWN 10000   /* after the run, at most */
+#define NODES         64      /* of the time that a key is in bursts */
 #define LOOKS         16      /* at what is on disk, in the time that a row is */
 #define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
 
@@ -79,6 +80,11 @@ struct model {
     double mean_within;           /* of those that are within the limits */
     double tail;                  /* the chance that a full one exceeds a limit */
     double work;                  /* stretches and windows examined so far */
+    struct {
+        double share, chance; /* of a window that is in bursts, and the chance of it */
+    } nodes[NODES + 2];
+    size_t node_count; /* 0: the bursts of the key are known */
+    double uneven;     /* with nodes: what the daily curve adds at most to the share in bursts */
     bool lacks_memory;
 };
 
@@ -359,11 +365,58 @@ static double window_tail(struct model *model, double mean)
     return fmax(tail, gsl_cdf_ugaussian_Q(z));
 }
 
-/* How many partitions a key with this mean in each of them is expected to make. */
-static double begun(const struct model *model, double mean)
+/* The share of a window of this many days in which a key is in bursts: the occupation time of a Markov
+ * process of two states (Pedler 1971), at the midpoints of cells and at its ends. */
+static void make_nodes(struct model *model, double days)
 {
-    return model->parts *
-           (model->scenario->workload.every_ns > 0 ? steps_above(model, mean, 0) : -expm1(-mean));
+    const struct wl_workload *workload = &model->scenario->workload;
+    const double ends = days * (double)SIM_DAY / (double)workload->burst_on_ns,
+                 begins = days * (double)SIM_DAY / (double)workload->burst_off_ns,
+                 on = wl_burst_share(workload), reach = NODES / 2 * sqrt(2 * on * (1 - on) / (ends + begins)),
+                 low = fmax(0, on - reach), width = (fmin(1, on + reach) - low) / NODES;
+    double sum = 0;
+    for (size_t i = 0; i < NODES + 2; i++) {
+        const double x = i < NODES ? low + width * ((double)i + 0.5) : (double)(i - NODES);
+        const double in = sqrt(ends * x), out = sqrt(begins * (1 - x)), both = sqrt(ends * begins);
+        double density = i == NODES ? 1 - on : on;
+        if (i < NODES)
+            density = width * ((on * ends + (1 - on) * begins) * gsl_sf_bessel_I0_scaled(2 * in * out) +
+                               both * (on * sqrt(x / (1 - x)) + (1 - on) * sqrt((1 - x) / x)) *
+                                   gsl_sf_bessel_I1_scaled(2 * in * out));
+        model->nodes[i].share = x;
+        sum += model->nodes[i].chance = density * exp(-(in - out) * (in - out));
+    }
+    for (size_t i = 0; i < NODES + 2; i++)
+        model->nodes[i].chance /= sum;
+    model->node_count = NODES + 2;
+}
+
+/* The same, with the bursts of all seeds where those of the key are not known. */
+static double mean_tail(struct model *model, double mean)
+{
+    const double more = model->scenario->workload.burst_factor - 1;
+    double sum = 0;
+    if (model->node_count == 0)
+        return window_tail(model, mean);
+    for (size_t i = 0; i < model->node_count; i++) {
+        const double share = model->nodes[i].share,
+                     in = share + copysign(model->uneven * sin(M_PI * share), more);
+        sum += model->nodes[i].chance *
+               window_tail(model, mean * (1 + more * in) / wl_burst_mean(&model->scenario->workload));
+    }
+    return fmin(1, sum);
+}
+
+/* How many partitions a key with this mean in each of them is expected to make. */
+static double begun(struct model *model, double mean)
+{
+    const double rows = model->rows, sized_rows = model->sized_rows;
+    model->rows = 0;
+    model->sized_rows = (double)INFINITY;
+    const double tail = mean_tail(model, mean);
+    model->rows = rows;
+    model->sized_rows = sized_rows;
+    return model->parts * tail;
 }
 
 /* --- what is known of a setting */
@@ -630,16 +683,16 @@ static double window_days(const struct model *model)
                : (double)(window_end(model, end_ns) - end_ns) / (double)SIM_DAY;
 }
 
-/* The stream without spikes: for as long as it is judged, or for a number of windows, of which two come after
- * the run. Where keys burst, many windows of one key tell the distribution of all. */
+/* The stream without spikes and bursts: for as long as it is judged, or for a number of windows, of which two
+ * come after the run. */
 static struct wl_workload steady_of(const struct model *model, double days)
 {
     struct wl_workload steady = model->scenario->workload;
     const double window = window_days(model), run = (double)steady.duration_ns / (double)SIM_DAY,
                  shown = fmin(WINDOWS_SHOWN, STRETCHES_MAX / 4.0 / (double)steady.key_count);
-    const double lasts =
-        fmax(run + 2 * window, fmin(steady.has_bursts ? BURST_DAYS : days, shown * window)) * (double)SIM_DAY;
+    const double lasts = fmax(run + 2 * window, fmin(days, shown * window)) * (double)SIM_DAY;
     steady.spike_count = 0;
+    steady.has_bursts = false;
     if (lasts < 3e18 && steady.start_ns < INT64_MAX - (int64_t)lasts)
         steady.duration_ns = (int64_t)lasts;
     return steady;
@@ -649,9 +702,9 @@ static struct wl_workload steady_of(const struct model *model, double days)
  * share that is there at a time is a bound, and the other one looks at overlapping times. */
 static double disk_tail(struct model *model, double mean)
 {
-    const double tail = window_tail(model, model->bound < 0 ? mean * model->kept_least : mean);
+    const double tail = mean_tail(model, model->bound < 0 ? mean * model->kept_least : mean);
     return model->bound > 0 && model->kept_most < 1
-               ? fmin(tail, LOOKS / model->kept_least * window_tail(model, mean * model->kept_most))
+               ? fmin(tail, LOOKS / model->kept_least * mean_tail(model, mean * model->kept_most))
                : tail;
 }
 
@@ -679,7 +732,7 @@ static double sum_keys(struct model *model, double rows, bool is_number)
 
 /* The number of partitions that a window makes, of which a key that has all rows would have this many: from
  * one key on. */
-static double begun_by(const struct model *model, double rows, uint64_t from)
+static double begun_by(struct model *model, double rows, uint64_t from)
 {
     const struct sim_zipf *popularity = &model->scenario->workload.popularity;
     double sum = 0;
@@ -691,7 +744,7 @@ static double begun_by(const struct model *model, double rows, uint64_t from)
 }
 
 /* The same of all windows of the run, from some of them. */
-static double begun_in_run(const struct model *model, const struct masses *masses, uint64_t from)
+static double begun_in_run(struct model *model, const struct masses *masses, uint64_t from)
 {
     const size_t step = masses->run_count / WINDOWS_ASKED | 1;
     double sum = 0, asked = 0;
@@ -709,6 +762,7 @@ struct windows {
     double run;              /* in the run, with what that one has until then */
     double begun;            /* how many partitions the run is expected to have */
     double each, days;       /* a window after these, on average, and its length */
+    double uneven;           /* and how many more at most, if bursts strike at the peak of the day */
 };
 
 /* Sums up the windows of the run, where bursts or spikes make keys differ. False: the sum was not completed:
@@ -771,46 +825,66 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
 {
     const struct wl_workload *workload = &model->scenario->workload;
     const struct wl_workload steady = steady_of(model, days);
-    const bool is_own = workload->has_bursts || workload->spike_count > 0;
+    const double length = window_days(model),
+                 level = workload->rate_per_s * 86400 * length * model->factor, /* rows of a mean window */
+        uneven = workload->has_bursts && workload->has_daily
+                     ? workload->daily_amplitude * fmin(length, ceil(length) / length / M_PI)
+                     : 0;
+    bool is_own = workload->has_bursts || workload->spike_count > 0;
     struct masses masses = {0};
-    double kinds[KINDS_MAX][2], later = 0; /* of windows: the rows of each kind, and the number for these */
+    double kinds[KINDS_MAX][3], later = 0, more = 0; /* of windows: the rows of each kind, and its numbers */
     size_t kind_count = 0, later_count = 0;
     int64_t from_ns = workload->start_ns, at_ns = from_ns;
     *out = (struct windows){0};
+    model->node_count = 0;
     bool is_fine = integrate(model, &steady, 0, &masses);
     out->rows = masses.means;
     out->over = is_fine ? calloc(masses.count, sizeof *out->over) : NULL;
     is_fine = is_fine && noted(model, out->over != NULL);
     out->run_count = is_fine ? masses.run_count : 0;
-    out->count = !is_fine ? 0 : workload->has_bursts ? out->run_count + 1 : masses.count - 1;
-    out->begun = is_fine && !is_own ? begun_in_run(model, &masses, 0) : 0;
+    out->count = !is_fine ? 0 : masses.count - 1;
+    if (is_fine && is_own && !sum_run(model, is_number, enough, out)) {
+        is_fine = workload->spike_count == 0 && !model->lacks_memory && out->run <= enough;
+        is_own = false; /* the bursts of all seeds instead of those of each key */
+        out->run = 0;
+    }
+    if (workload->has_bursts)
+        make_nodes(model, length);
+    if (is_fine && !is_own)
+        out->begun = begun_in_run(model, &masses, 0);
     for (size_t i = 0; is_fine && i + 1 < masses.count; i++) {
         const double rows = out->rows[i] /= masses.share;
-        const bool is_later = i > 0 && (workload->has_bursts || i >= out->run_count);
         size_t at = 0;
         while (at < kind_count && fabs(kinds[at][0] - rows) > 1e-9 * rows)
             at++;
-        const double over = at < kind_count ? kinds[at][1] : sum_keys(model, rows, is_number);
-        if (at == kind_count && kind_count < KINDS_MAX && !workload->has_bursts) {
-            kinds[kind_count][0] = rows;
-            kinds[kind_count++][1] = over;
-        }
-        from_ns = is_later ? from_ns : window_end(model, at_ns);
+        double numbers[] = {rows, at < kind_count ? kinds[at][1] : sum_keys(model, rows, is_number),
+                            at < kind_count ? kinds[at][2] : 0};
+        model->uneven = rows > 0 ? uneven * level / rows : 0;
+        if (at == kind_count && model->uneven > 0)
+            numbers[2] = fmax(0, sum_keys(model, rows, is_number) - numbers[1]);
+        model->uneven = 0;
+        if (at == kind_count && kind_count < KINDS_MAX)
+            memcpy(kinds[kind_count++], numbers, sizeof numbers);
+        from_ns = i > 0 && i >= out->run_count ? from_ns : window_end(model, at_ns);
         at_ns = window_end(model, at_ns);
-        later += is_later ? over : 0;
-        later_count += is_later;
-        if (i < out->count && !(is_own && i <= out->run_count))
-            out->over[i] = over;
+        if (i > 0 && i >= out->run_count) {
+            later += numbers[1];
+            more += numbers[2];
+            later_count++;
+        }
+        if (!(is_own && i <= out->run_count))
+            out->over[i] = numbers[1];
         if (i < out->run_count)
-            out->run += is_own ? 0 : over;
+            out->run += is_own ? 0 : numbers[1];
     }
     if (is_fine && later_count > 0) {
         out->each = later / (double)later_count;
+        out->uneven = more / (double)later_count;
         out->days = (double)(at_ns - from_ns) / (double)SIM_DAY / (double)later_count;
     }
     if (is_fine && !is_own)
         out->run += sum_keys(model, masses.cut / masses.share, is_number);
-    return is_fine && (!is_own || sum_run(model, is_number, enough, out));
+    return is_fine;
 }
 
 static void windows_clear(struct windows *windows)
@@ -830,64 +904,6 @@ static double windows_within(const struct model *model, const struct windows *wi
         at_ns = until_ns;
     }
     return sum + windows->each * (double)(end_ns - at_ns) / (double)SIM_DAY / windows->days;
-}
-
-/* The chance that a window of a key that bursts exceeds the limit in rows, or in bytes, is at most this, for
- * its mean: Chernoff's bound, by the larger eigenvalue of the two states, in which rows are Poisson. The
- * eigenvalue is convex in the rate, so that the daily curve makes it at most the mean of its extremes. */
-static double burst_tail(const struct model *model, double mean, double days, bool is_sized)
-{
-    const struct wl_workload *workload = &model->scenario->workload;
-    const double ends = days * (double)SIM_DAY / (double)workload->burst_on_ns,
-                 begins = days * (double)SIM_DAY / (double)workload->burst_off_ns,
-                 slow = mean / (1 + begins / (begins + ends) * (workload->burst_factor - 1)),
-                 most = is_sized ? model->room : floor(model->rows) + 1,
-                 unit = is_sized ? model->sizes.mean : 1,
-                 daily = workload->has_daily ? workload->daily_amplitude : 0,
-                 rates[] = {days == floor(days) ? 1 - daily : 1 + daily, 1 + daily};
-    const struct number one = {POISSON, 1, 1};
-    double low = 0, high = 40, least = 0, at[4];
-    size_t last = 0;
-    while (is_sized && last + 1 < model->sizes.count && model->sizes.bytes[last + 1] <= model->room / 16)
-        last++;
-    for (int i = 0; i < 80; i++) {
-        double exponents[2];
-        for (int k = 0; k < 2; k++) {
-            const double t = low + (high - low) * (1 + k) / 3;
-            at[0] = expm1(t);
-            exponents[k] = is_sized && !cumulants(&model->sizes, last, &one, t / unit, at) ? (double)INFINITY
-                                                                                           : -t / unit * most;
-            for (int j = 0; j < 2 && isfinite(exponents[k]); j++) {
-                const double off = at[0] * slow * rates[j] - begins,
-                             on = at[0] * slow * rates[j] * workload->burst_factor - ends;
-                exponents[k] += (off + on + hypot(off - on, 2 * sqrt(begins * ends))) / 4;
-            }
-        }
-        const double third = (high - low) / 3;
-        low += exponents[0] > exponents[1] ? third : 0;
-        high -= exponents[0] > exponents[1] ? 0 : third;
-        least = fmin(least, exponents[0]);
-    }
-    return exp(least) + (is_sized ? mean * model->sizes.above[last] : 0);
-}
-
-/* An upper bound of the number in a window of each key, where keys burst. */
-static double bursts_most(struct model *model, double days)
-{
-    const struct wl_workload *workload = &model->scenario->workload;
-    const struct sim_zipf *popularity = &workload->popularity;
-    double sum = 0;
-    for (uint64_t key = 0, step; key < popularity->count; key += step) {
-        step = sim_zipf_alike(popularity, key);
-        const double rows = workload->rate_per_s * 86400 * days * model->factor *
-                            sim_zipf_share(popularity, key) / model->parts,
-                     tail = (isfinite(model->rows) ? burst_tail(model, rows, days, false) : 0) +
-                            (isfinite(model->sized_rows) ? burst_tail(model, rows, days, true) : 0);
-        if (tail * model->parts * (double)(popularity->count - key) < NEGLIGIBLE)
-            break;
-        sum += model->parts * (double)step * fmin(1, tail);
-    }
-    return sum;
 }
 
 /* --- crowds of keys: partitions without end, and those that count rows */
@@ -1200,9 +1216,8 @@ static bool window_bounds(struct model *model, double days, bool is_longer, doub
     const bool is_whole = sum_windows(model, days, true, enough, &windows);
     out->least = out->most = is_whole && is_longer ? windows_within(model, &windows, days) : windows.run;
     out->share_least = out->share_most = windows.run / fmax(windows.begun, DBL_MIN);
-    if (is_whole && is_longer && workload->has_bursts)
-        out->most += fmax(0, bursts_most(model, length) - windows.each) *
-                     (days - (double)workload->duration_ns / (double)SIM_DAY) / length;
+    if (is_whole && is_longer)
+        out->most += windows.uneven * (days - (double)workload->duration_ns / (double)SIM_DAY) / length;
     windows_clear(&windows);
     if (model->kept_least == 1)
         return is_whole;
@@ -1511,7 +1526,7 @@ static double windows_median(struct model *model, const struct windows *windows,
         left -= more * windows->each;
         length = windows->days;
     }
-    if (workload->has_bursts || (workload->spike_count > 0 && i <= windows->run_count))
+    if (i <= windows->run_count && (workload->has_bursts || workload->spike_count > 0))
         return days + length * left / (i < windows->count ? windows->over[i] : windows->each);
     const double rows = windows->rows[i < windows->count ? i : windows->count - 1],
                  all = rows_between(workload, days, days + length);
