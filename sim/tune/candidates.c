@@ -364,7 +364,7 @@ static void climb_weighted(const struct tune_contest *contest, const struct bk_s
 }
 
 /* The partitions that the busiest key needs at a time, so that none exceeds the limit of writes. */
-static double parts_for_writes(const struct tune_contest *contest)
+static double parts_for_writes(const struct tune_contest *contest, struct ladder *out)
 {
     const double rate = contest->scenario->limits.rate[LAB_RATE_WRITES];
     const struct lab_settings unbucketed = {.strategy.kind = BK_KIND_UNBUCKETED};
@@ -372,7 +372,7 @@ static double parts_for_writes(const struct tune_contest *contest)
     struct lab_rate_facts known[LAB_RATES];
     if (!(rate > 0))
         return 1;
-    tune_rates_of(&prospect, &unbucketed, known);
+    out->lacked_memory |= !tune_rates_of(&prospect, &unbucketed, known);
     return known[LAB_RATE_WRITES].is_known ? known[LAB_RATE_WRITES].peak / rate : 1;
 }
 
@@ -450,7 +450,7 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
     const double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
     const bool is_sharded = has_shards(contest);
-    const double writes = is_sharded ? parts_for_writes(contest) : 1;
+    const double writes = is_sharded ? parts_for_writes(contest, out) : 1;
     const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
     int64_t excluded_ns = 0;
     bool is_known = !is_sharded; /* the distribution decides */
@@ -495,7 +495,7 @@ static void climb_hash(const struct tune_contest *contest, const struct bk_strat
                        struct ladder *out)
 {
     const double needed =
-        fmax(parts_for_writes(contest), (double)contest->rows.busiest_rows / contest->rows.limit_rows);
+        fmax(parts_for_writes(contest, out), (double)contest->rows.busiest_rows / contest->rows.limit_rows);
     const struct lab_settings hash = {.strategy.kind = BK_KIND_HASH};
     double buckets = 1;
     (void)template;

@@ -101,8 +101,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         is_fine =
             tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &outlook->growth, error);
     lab_result_destroy(result);
-    outlook->unbucketed_days = is_fine ? tune_unbucketed_days(outlook) : 0;
-    return is_fine;
+    return is_fine && (tune_unbucketed_days(outlook, &outlook->unbucketed_days) || sim_fail_memory(error));
 }
 
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
@@ -197,8 +196,7 @@ bool tune_know(const struct tune_contest *contest, const struct lab_settings *se
     prospect.scenario = &scenario;
     scenario.seed = scenario.workload.seed = seed;
     *out = (struct lab_facts){.expected_share = (double)NAN, .partitions = (uint64_t)ceil(prospect.rows)};
-    tune_rates_of(&prospect, settings, out->rates);
-    return tune_expected_of(&prospect, settings, out);
+    return tune_rates_of(&prospect, settings, out->rates) && tune_expected_of(&prospect, settings, out);
 }
 
 static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known)
@@ -811,15 +809,17 @@ struct tune_seen tune_worst_of(const struct tune_entrant *entrant)
     return worst;
 }
 
-double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
+bool tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                             double *out)
 {
     /* As `run` reports, with the scenario's seed. */
     const struct tune_seen unseen = {.figures[TUNE_FIRST_OVER] = (double)NAN},
                            *seen = entrant->seeds > 0 ? &entrant->seen[0] : &unseen;
-    const double days =
+    const bool is_fine =
         tune_first_over_days(&contest->outlook, &entrant->strategy.settings, seen->figures[TUNE_FIRST_OVER],
-                             seen->rows_most, seen->bytes_most);
-    return days >= LAB_DAYS_MOST ? (double)INFINITY : days;
+                             seen->rows_most, seen->bytes_most, out);
+    *out = *out >= LAB_DAYS_MOST ? (double)INFINITY : *out;
+    return is_fine;
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

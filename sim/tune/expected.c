@@ -1475,8 +1475,8 @@ static double passage_median(struct model *model, bool is_after)
 /* When the first partition without end exceeds a limit: by the distribution, or, where that is not known, as
  * the largest one grows, which has this many rows and bytes after the run. NaN: rows leave the disk before,
  * so it may never. */
-static double endless_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                           uint64_t rows, uint64_t bytes)
+static bool endless_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                         uint64_t rows, uint64_t bytes, double *out)
 {
     const struct lab_scenario *scenario = outlook->scenario;
     const struct sim_size *size = &scenario->workload.row_bytes;
@@ -1484,19 +1484,20 @@ static double endless_days(const struct tune_outlook *outlook, const struct lab_
     const bool is_wild =
         scenario->limits.partition_bytes != 0 &&
         (!(sim_size_mean(size) < 0x1p40) || (size->kind == SIM_SIZE_PARETO && !(size->b > 2)));
-    struct model model;
+    struct model model = {.lacks_memory = false};
     const double median = !is_wild && model_of(scenario, settings, 1, &model)
                               ? passage_median(&model, rows > 0 && room >= 1)
                               : (double)NAN;
     const double days =
         isnan(median) ? growth_rows_at(&outlook->growth, outlook->days, room) : outlook->days * median;
-    return days > grows_for(scenario) ? (double)NAN : days;
+    *out = days > grows_for(scenario) ? (double)NAN : days;
+    return !model.lacks_memory;
 }
 
-double tune_unbucketed_days(const struct tune_outlook *outlook)
+bool tune_unbucketed_days(const struct tune_outlook *outlook, double *out)
 {
     const struct lab_settings unbucketed = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
-    return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
+    return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes, out);
 }
 
 /* The same of windows: in the one in which the sum reaches that of the median, once the keys have enough of
@@ -1561,28 +1562,32 @@ static double ending_days(const struct tune_outlook *outlook, struct model *mode
     return first;
 }
 
-double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                            double seen_days, uint64_t rows_most, uint64_t bytes_most)
+bool tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                          double seen_days, uint64_t rows_most, uint64_t bytes_most, double *out)
 {
     const struct lab_scenario *scenario = outlook->scenario;
     const enum bk_kind kind = settings->strategy.kind;
     const int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
     const double room = room_above(&scenario->limits, rows_most, bytes_most), days = outlook->days;
     struct model model;
+    *out = seen_days;
     if (!isnan(seen_days))
-        return seen_days;
+        return true;
     if (!lab_kind_ends(kind))
-        return endless_days(outlook, settings, rows_most, bytes_most);
-    if (scenario->trace_path != NULL && kind == BK_KIND_TIME)
-        return outlook->growth.per_day > 0 ? fmax(days, growth_rate_at(&outlook->growth, days, room))
-                                           : (double)NAN;
+        return endless_days(outlook, settings, rows_most, bytes_most, out);
+    if (scenario->trace_path != NULL && kind == BK_KIND_TIME) {
+        if (outlook->growth.per_day > 0)
+            *out = fmax(days, growth_rate_at(&outlook->growth, days, room));
+        return true;
+    }
     if ((kind == BK_KIND_TIME && lab_partitions_grow(scenario, settings, start_ns, end_ns)) ||
         !model_of(scenario, settings, 1, &model))
-        return (double)NAN;
+        return true;
     /* No partition has more rows than its key so far. */
     const bool is_after = rows_most > 0 && room >= 1;
     const double first = ending_days(outlook, &model, is_after);
-    return isnan(first) ? first : fmax(is_after ? days : 0, fmax(first, outlook->unbucketed_days));
+    *out = isnan(first) ? first : fmax(is_after ? days : 0, fmax(first, outlook->unbucketed_days));
+    return !model.lacks_memory;
 }
 
 static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
@@ -1601,11 +1606,12 @@ static bool add_all(struct tune_outlook *outlook, struct lab_strategy_result *st
     /* Of the rows that this strategy stored. */
     outlook->busiest_rows = whole(strategy, "keys.rows.max");
     outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
-    outlook->unbucketed_days = tune_unbucketed_days(outlook);
-    const double days = tune_first_over_days(
-        outlook, &strategy->settings, figure(strategy, "partitions.first_over_days"),
-        whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
-    return add(strategy, "horizon.days", days) &&
+    double days;
+    return tune_unbucketed_days(outlook, &outlook->unbucketed_days) &&
+           tune_first_over_days(outlook, &strategy->settings, figure(strategy, "partitions.first_over_days"),
+                                whole(strategy, "partitions.all.rows.max"),
+                                whole(strategy, "partitions.all.bytes.max"), &days) &&
+           add(strategy, "horizon.days", days) &&
            add(strategy, "horizon.unbucketed_days", outlook->unbucketed_days) &&
            (outlook->growth.per_day == 0 ||
             add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));

@@ -35,6 +35,7 @@ struct piece {
 struct profile {
     struct piece *pieces; /* the busiest first */
     size_t count, capacity;
+    bool lacks_memory;
 };
 
 static bool add_piece(struct profile *profile, double times, double most, double least)
@@ -47,9 +48,12 @@ static bool add_piece(struct profile *profile, double times, double most, double
         piece->least += least;
         return true;
     }
-    if (profile->count == PIECES_MOST ||
-        !sim_grow(&profile->pieces, &profile->capacity, profile->count + 1, sizeof *profile->pieces))
+    if (profile->count == PIECES_MOST)
         return false;
+    if (!sim_grow(&profile->pieces, &profile->capacity, profile->count + 1, sizeof *profile->pieces)) {
+        profile->lacks_memory = true;
+        return false;
+    }
     profile->pieces[profile->count++] = (struct piece){times, most, least};
     return true;
 }
@@ -264,7 +268,7 @@ static double judged_seconds(const struct tune_prospect *prospect, const struct 
     return 86400 * lab_judged_days(settings, 1e9 * prospect->seconds);
 }
 
-static void know_writes(const struct tune_prospect *prospect, const struct lab_settings *settings,
+static bool know_writes(const struct tune_prospect *prospect, const struct lab_settings *settings,
                         double chance, struct lab_rate_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
@@ -275,7 +279,7 @@ static void know_writes(const struct tune_prospect *prospect, const struct lab_s
     struct profile profile = {0};
     struct rates rates = {&workload.popularity, workload.key_count, &profile, rate, rate, 1, 0};
     if (!tune_has_rate(scenario) || workload.every_ns > 0)
-        return;
+        return true;
     set_kind(scenario, settings, &rates);
     workload.duration_ns =
         (int64_t)((double)workload.duration_ns * judged_seconds(prospect, settings) / prospect->seconds);
@@ -285,6 +289,7 @@ static void know_writes(const struct tune_prospect *prospect, const struct lab_s
             *out = (struct lab_rate_facts){.is_known = true, .peak = fmin(out->peak, rates.rows)};
     }
     free(profile.pieces);
+    return !profile.lacks_memory;
 }
 
 /* --- reads */
@@ -305,7 +310,7 @@ static void know_reads(const struct tune_prospect *prospect, const struct lab_se
                                     : sim_zipf_share(&scenario->workload.popularity, 0);
     const double seconds = judged_seconds(prospect, settings);
     struct piece always = {1, seconds, fmax(0, seconds - 1)};
-    const struct profile profile = {&always, 1, 1};
+    const struct profile profile = {&always, 1, 1, false};
     struct sim_zipf even;
     struct rates rates = {&scenario->workload.popularity,
                           scenario->workload.key_count,
@@ -337,7 +342,7 @@ static void know_reads(const struct tune_prospect *prospect, const struct lab_se
 
 /* --- both */
 
-void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+bool tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                    struct lab_rate_facts *out)
 {
     const struct lab_scenario *scenario = prospect->scenario;
@@ -346,11 +351,11 @@ void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settin
     for (int i = 0; i < LAB_RATES; i++)
         out[i] = (struct lab_rate_facts){.is_known = false};
     if (scenario->engine == LAB_ENGINE_CLUSTER || !tune_is_plain(scenario, settings))
-        return;
-    if (limits->rate[LAB_RATE_WRITES] > 0)
-        know_writes(prospect, settings, chance, &out[LAB_RATE_WRITES]);
+        return true;
     if (limits->rate[LAB_RATE_READS] > 0)
         know_reads(prospect, settings, chance, &out[LAB_RATE_READS]);
+    return limits->rate[LAB_RATE_WRITES] == 0 ||
+           know_writes(prospect, settings, chance, &out[LAB_RATE_WRITES]);
 }
 
 static bool add(struct lab_strategy_result *strategy, enum lab_rate rate, const char *name, double value)
@@ -363,8 +368,7 @@ static bool add(struct lab_strategy_result *strategy, enum lab_rate rate, const 
 bool tune_rates_add(const struct tune_prospect *prospect, struct lab_strategy_result *strategy)
 {
     struct lab_rate_facts facts[LAB_RATES];
-    bool is_fine = true;
-    tune_rates_of(prospect, &strategy->settings, facts);
+    bool is_fine = tune_rates_of(prospect, &strategy->settings, facts);
     for (int i = 0; is_fine && i < LAB_RATES; i++) {
         const struct lab_metric *counted =
             lab_metrics_find(&strategy->metrics, lab_rate_counted((enum lab_rate)i));

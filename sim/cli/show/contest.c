@@ -237,6 +237,14 @@ static double count_of(const struct tune_entrant *entrant, enum tune_figure figu
     return isnan(mean) ? 0 : mean;
 }
 
+static double first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    double days;
+    if (!tune_contest_first_over(contest, entrant, &days))
+        g_error("out of memory");
+    return days;
+}
+
 static struct report_option option_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const bool is_run = entrant->seeds > 0;
@@ -256,7 +264,7 @@ static struct report_option option_of(const struct tune_contest *contest, const 
                                    .bytes_max = is_run ? (double)worst.bytes_most : (double)NAN,
                                    .ops = tune_mean_of(entrant, TUNE_OPS),
                                    .per_read = tune_mean_of(entrant, TUNE_PER_READ),
-                                   .first_over_days = tune_contest_first_over(contest, entrant),
+                                   .first_over_days = first_over(contest, entrant),
                                    .holds_at = (double)NAN,
                                    .fails_at = (double)NAN,
                                    .node_days = tune_mean_of(entrant, TUNE_NODE_DAYS),
@@ -297,7 +305,7 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
         if (entrant->strategy.settings.strategy.kind != BK_KIND_UNBUCKETED || !entrant->is_endless ||
             entrant->status != TUNE_WITHIN)
             continue;
-        horizon.days_left = tune_contest_first_over(contest, entrant) - contest->outlook.days;
+        horizon.days_left = first_over(contest, entrant) - contest->outlook.days;
         horizon.rows_most = (double)entrant->seen[0].rows_most;
         horizon.bytes_most = (double)entrant->seen[0].bytes_most;
     }
@@ -586,7 +594,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         {"judged_by", json_string(lab_judged_by_name(entrant->judgment.by))},
         {"expected_share", known->has_distribution ? cli_json_number(known->expected_share) : json_null()},
         {"horizon_days", entrant->seeds > 0 || entrant->status == TUNE_EXCEEDS
-                             ? cli_json_number(tune_contest_first_over(contest, entrant))
+                             ? cli_json_number(first_over(contest, entrant))
                              : json_null()},
         {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
     for (int i = 0; i < LAB_RATES; i++) {

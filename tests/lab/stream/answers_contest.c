@@ -680,7 +680,8 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
         outlook.bytes = (double)entrant->seen[0].bytes_most;
     }
     const struct lab_settings whole = {.strategy = {.kind = BK_KIND_UNBUCKETED}};
-    double told = tune_contest_first_over(contest, entrant);
+    double told;
+    naive_must(tune_contest_first_over(contest, entrant, &told) ? &told : NULL);
     return (twin_horizon(answer, &entrant->strategy.settings, &outlook, told) &&
             twin_endless(answer, &whole, &outlook, outlook.key_rows, outlook.key_bytes,
                          outlook.whole_days)) ||

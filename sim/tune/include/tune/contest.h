@@ -178,7 +178,8 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 /* Days until the first partition exceeds a limit (tune/expected.h). */
-double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant);
+bool tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                             double *out);
 /* The lead that `led` needs, in whole milliseconds (docs/findings.md, "How long a lead is long enough"):
  * the 99.9th percentile of the latency of a write, the time to live of a cached state, and twice the clock
  * bound. */

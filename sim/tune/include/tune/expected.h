@@ -43,8 +43,8 @@ struct tune_prospect {
 bool tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
 /* What is known of the busiest second of a partition, of each rate that has a limit; is_counted stays false.
- */
-void tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+ * False: out of memory. */
+bool tune_rates_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                    struct lab_rate_facts *out);
 /* Adds the metrics rates.*; false when out of memory. */
 bool tune_rates_add(const struct tune_prospect *prospect, struct lab_strategy_result *strategy);
@@ -87,16 +87,16 @@ struct tune_outlook {
     double unbucketed_days;               /* until a key has more rows than a partition may have */
 };
 
-/* The unbucketed_days of an outlook whose other members are set. */
-double tune_unbucketed_days(const struct tune_outlook *outlook);
+/* The unbucketed_days of an outlook whose other members are set. False, here and below: out of memory. */
+bool tune_unbucketed_days(const struct tune_outlook *outlook, double *out);
 /* Days from the first row until a partition exceeds a limit; infinity: never; NaN: not known.
  * seen_days: when one did (the metric partitions.first_over_days); NaN: none did. rows_most, bytes_most: of
  * the largest partition. Otherwise it is the median of the first passage by the distribution, on the
  * condition that it is after the run if there was one; or, of partitions without end, the largest one's
  * growth where there is no distribution; and windows of a trace grow with its rate. Nothing is derived from
  * the length of the run alone. */
-double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                            double seen_days, uint64_t rows_most, uint64_t bytes_most);
+bool tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                          double seen_days, uint64_t rows_most, uint64_t bytes_most, double *out);
 /* Adds what is known about limits beside the run's own partitions, to a single run: the metrics expected.*
  * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth. */
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
