@@ -1480,7 +1480,8 @@ static bool endless_days(const struct tune_outlook *outlook, const struct lab_se
 {
     const struct lab_scenario *scenario = outlook->scenario;
     const struct sim_size *size = &scenario->workload.row_bytes;
-    const double room = room_above(&scenario->limits, rows, bytes);
+    const double room = room_above(&scenario->limits, rows, bytes), g = outlook->growth.per_day;
+    struct lab_disk_windows disk;
     const bool is_wild =
         scenario->limits.partition_bytes != 0 &&
         (!(sim_size_mean(size) < 0x1p40) || (size->kind == SIM_SIZE_PARETO && !(size->b > 2)));
@@ -1488,8 +1489,15 @@ static bool endless_days(const struct tune_outlook *outlook, const struct lab_se
     const double median = !is_wild && model_of(scenario, settings, 1, &model)
                               ? passage_median(&model, rows > 0 && room >= 1)
                               : (double)NAN;
-    const double days =
-        isnan(median) ? growth_rows_at(&outlook->growth, outlook->days, room) : outlook->days * median;
+    /* The largest one has the rows of the last time that they stay on disk. */
+    lab_disk_windows_init(&disk, scenario, NULL, 0, (int64_t)(outlook->days * (double)SIM_DAY));
+    const double kept =
+                     disk.window_ns == 0
+                         ? outlook->days
+                         : fmin(outlook->days, (double)disk.kept * (double)disk.window_ns / (double)SIM_DAY),
+                 days = isnan(median)
+                            ? growth_rows_at(&outlook->growth, kept, room * exp(g * (outlook->days - kept)))
+                            : outlook->days * median;
     *out = days > grows_for(scenario) ? (double)NAN : days;
     return !model.lacks_memory;
 }

@@ -392,7 +392,12 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     if (told > kept || (isnan(told) && isinf(kept)))
         return false;
     if (!has_distribution(answer, settings) || !limits_of(answer, &future)) {
-        const double wanted = grown(outlook->growth, days, room, false);
+        /* The largest has the rows of the time that they stay on disk, and of a compaction window at most. */
+        const double on_disk = fmin(days, kept),
+                     wanted = grown(outlook->growth, on_disk, room * exp(outlook->growth * (days - on_disk)),
+                                    false);
+        if (on_disk < days)
+            return isnan(told) ? wanted > 0.9 * kept : told > 0.9 * wanted && told < 1.1 * wanted;
         return isnan(told) ? wanted > kept : twin_is_near(capped(told), capped(wanted));
     }
     const double most = fmin(future.rows, future.sized_rows);
