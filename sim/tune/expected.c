@@ -41,6 +41,7 @@
 #define NODES         64      /* of the time that a key is in bursts */
 #define LOOKS         16      /* at what is on disk, in the time that a row is */
 #define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
+#define RARE          1e-3    /* the chance of a size that is taken with the tail of the others */
 
 #define DAYS_OF_WEEK 7
 
@@ -134,10 +135,14 @@ static void make_sizes(struct model *model, uint32_t stamp)
     double squares = 0;
     for (size_t i = 0; i < out->count; i++) {
         const double payload = fmax(1, scale * out->bytes[i]), whole = floor(payload + 0.5);
+        if (strategy->kind == BK_KIND_PROBABILISTIC)
+            out->chance[i] = tune_distribution_of(strategy, 1).p;
         if (strategy->kind == BK_KIND_WEIGHTED)
             out->chance[i] = modf(payload / (double)strategy->of.weighted.bytes, &out->steps[i]);
-        else if (strategy->kind == BK_KIND_PROBABILISTIC)
-            out->chance[i] = tune_distribution_of(strategy, 1).p;
+        if (strategy->kind == BK_KIND_WEIGHTED && out->steps[i] >= (double)strategy->of.weighted.threshold) {
+            out->steps[i] = (double)strategy->of.weighted.threshold; /* more do not matter */
+            out->chance[i] = 0;
+        }
         out->bytes[i] =
             (double)lab_row_bytes(&model->scenario->row_cost, (uint64_t)whole, stamp) + payload - whole;
         out->mean += out->weight[i] * out->bytes[i];
@@ -281,9 +286,17 @@ static double bytes_above(const struct model *model, const struct number *number
             last++;
         const double sum = saddle_point(sizes, last, number, model->room, &is_bound);
         cumulants(sizes, last, number, 0, at);
-        for (size_t i = last + 1; i < sizes->count; i++)
-            large +=
-                rows * sizes->weight[i] * (is_bound ? 1 : large_above(model, number, i, at[1], sqrt(at[2])));
+        for (size_t i = last + 1; i < sizes->count; i++) {
+            /* Of a bound: a size that few rows have, with others that have the rest. */
+            const double rest = model->room - sizes->bytes[i];
+            double chance = 1;
+            bool is_rough;
+            if (!is_bound)
+                chance = large_above(model, number, i, at[1], sqrt(at[2]));
+            else if (part == 2 && sizes->above[i] < RARE && rest > at[1])
+                chance = saddle_point(sizes, last, number, rest, &is_rough);
+            large += rows * sizes->weight[i] * fmin(1, chance);
+        }
         best = fmin(best, large + sum);
     }
     return best;
@@ -846,7 +859,8 @@ static bool sum_windows(struct model *model, double days, bool is_number, double
     if (is_fine && is_own && !sum_run(model, is_number, enough, out)) {
         is_fine = workload->spike_count == 0 && !model->lacks_memory && out->run <= enough;
         is_own = false; /* the bursts of all seeds instead of those of each key */
-        out->run = 0;
+        out->run = is_fine ? 0 : out->run;
+        memset(out->over, 0, masses.count * sizeof *out->over);
     }
     if (workload->has_bursts)
         make_nodes(model, length);
