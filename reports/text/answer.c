@@ -103,7 +103,7 @@ static const char *judged_within(const struct lab_judgment *judgment, const stru
                    ? report_text(arena, "at most %s of the partitions in sstables are above %s", most, limit)
                    : report_text(arena, "no partition in an sstable is above %s", limit);
     if (judgment->by == LAB_BY_DISTRIBUTION)
-        return report_text(arena, "%s; on average over all seeds %s %s, by its distribution", seen,
+        return report_text(arena, "%s; at these rates %s %s, by its distribution", seen,
                            judgment->share_most < 1e-300 ? "less than" : "at most", most);
     if (judgment->by == LAB_BY_SAMPLE && limits->confidence > 0)
         return report_text(arena, "%s; in other seeds at most %s, with %s confidence", seen, most,

@@ -373,13 +373,13 @@ static void test_judgment_says_how_it_is_known(void **state)
         {{.within = LAB_WITHIN, .by = LAB_BY_CERTAINTY, .partitions = 9, .share = 0, .share_most = 0},
          "no partition can be above 1,000 rows or 2\u202FMB, in any seed"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 2e-131},
-         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds at most 1 in "
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; at these rates at most 1 in "
          "10^130, by its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 2e-307},
-         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds less than 1 in "
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; at these rates less than 1 in "
          "10^300, by its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 3e-5},
-         "none of 9 partitions is above 1,000 rows or 2\u202FMB; on average over all seeds at most 1 in "
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; at these rates at most 1 in "
          "33,333, by its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0.01},
          "at most 1% of the partitions in sstables are above 1,000 rows or 2\u202FMB"},
