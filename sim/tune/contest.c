@@ -590,9 +590,14 @@ static bool run_leaders(struct search *search, struct sim_error *error)
     }
 }
 
-/* A setting that lacks seeds: the first of all or else of a group. SIZE_MAX: none. */
+/* A setting that lacks seeds: the first of all, with those that have not run or without, or else of a group;
+ * they differ where the tolerance is wide. SIZE_MAX: none. */
 static size_t lacking(const struct tune_contest *contest)
 {
+    const size_t best = first_of(contest, TUNE_GROUPS, true);
+    if (best != SIZE_MAX && contest->entrants[best].seeds > 0 &&
+        contest->entrants[best].seeds < contest->entrants[best].needs)
+        return best;
     for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
         const size_t first = first_of(contest, group, false);
         if (first != SIZE_MAX && contest->entrants[first].seeds > 0 &&
