@@ -9,8 +9,9 @@
  * sizes are a sum of independent sizes, whose tail is that at its saddle point.
  *
  * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
- * run, and after it the windows of the stream without spikes. Where keys burst, Chernoff's bound is the upper
- * one. Partitions that count rows are the renewal process of each key, in each age. Those without end are
+ * run, and after it the windows of the stream without spikes. There, bursts are those of all seeds: the share
+ * of a window in bursts has a known distribution, and the upper bound lets them strike at the peak of the
+ * day. Partitions that count rows are the renewal process of each key, in each age. Those without end are
  * expected for the run. Rows that have left the disk do not count.
  *
  * Nothing is known where rows are deleted, where a table has other partitions than (key, bucket), and where
