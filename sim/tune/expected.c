@@ -1523,7 +1523,7 @@ bool tune_unbucketed_days(const struct tune_outlook *outlook, double *out)
 }
 
 /* The same of windows: in the one in which the sum reaches that of the median, once the keys have enough of
- * its rows. Of the window that the end of the run cuts, only what is left of it is after the run. */
+ * its rows. Of the window that the end of the run cuts, only its rest comes after the run. */
 static double windows_median(struct model *model, const struct windows *windows, bool is_after)
 {
     const struct wl_workload *workload = &model->scenario->workload;
