@@ -298,6 +298,8 @@ func (c *Config) check() error {
 		counts && (c.EveryNs < 0 || (c.EveryRows == 0 && c.EveryNs == 0)),
 		c.Source == FromLease && (c.LeaseRows < 1 || c.LeaseRows >= math.MaxInt64):
 		return ErrSource
+	case c.History == nil && !c.shardsFit(&c.Strategy):
+		return ErrShards
 	case c.Coordination == ThreeState && c.LeadNs < 0:
 		return ErrLead
 	case c.CacheEntries < 1 || c.CacheTTLNs < 0:
@@ -316,11 +318,19 @@ func (c *Config) check() error {
 	return nil
 }
 
+// shardsFit: the rows of a bucket are counted with one request, so they are in one partition.
+func (c *Config) shardsFit(s *Strategy) bool {
+	return s.Kind == Time || s.Shards < 2 || c.Source < Incremental
+}
+
 func (c *Config) historyFits(h *History) error {
 	for i := range h.eras {
 		if h.eras[i].Strategy.Kind != c.Strategy.Kind {
 			return ErrEraKind
 		}
+	}
+	if !c.shardsFit(&h.eras[0].Strategy) {
+		return ErrShards
 	}
 	hasState := c.Source != FromRow && c.Source != FromCounter
 	if c.Strategy.Kind == Count && len(h.eras) > 1 && !hasState {
@@ -721,6 +731,11 @@ func (a *Agent) Next() (Action, bool) {
 	number := a.ready[0]
 	o := &a.operations[number]
 	out := Action{Operation: number, Key: o.key, Bucket: o.bucket, Row: o.row}
+	if s := &a.config.Strategy; s.Kind != Time && s.Shards > 1 && (o.ackDue || o.step == stepPut) {
+		to := Placement{Bucket: min(o.bucket, s.lastBucket())}
+		s.divide(&o.row, &to)
+		out.Bucket = to.Bucket
+	}
 	if o.ackDue {
 		o.ackDue = false
 		out.Kind = Ack
@@ -1011,12 +1026,15 @@ var routedProtocol = protocol{write: (*Agent).writeRouted, read: (*Agent).readRo
 
 func (a *Agent) writeRouted(o *operation, _ int64) {
 	to, _ := a.history.Route(&HistoryState{}, &o.row)
+	if a.config.Strategy.Kind == Count { // of one era; divided when it is put
+		to, _ = a.config.Strategy.routeWhole(&KeyState{}, &o.row)
+	}
 	o.bucket = to.Bucket
 	o.goTo(stepPut)
 }
 
 func (a *Agent) readRouted(o *operation, _ int64) {
-	to, _ := a.config.Strategy.Route(&KeyState{}, &o.row)
+	to, _ := a.config.Strategy.routeWhole(&KeyState{}, &o.row)
 	if a.config.Strategy.Kind != Count {
 		to.Bucket = 0
 	}

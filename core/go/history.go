@@ -65,6 +65,8 @@ func (h *History) Change(fromNs int64, next Strategy) error {
 		return ErrEraKind
 	case last.Strategy.keepsState() && last.Strategy.MaxAgeNs == 0 && next.MaxAgeNs != 0:
 		return ErrAge
+	case last.Strategy.keepsState() && last.Strategy.shards() != next.shards():
+		return ErrShards // the eras share their bucket numbers
 	}
 	shift := last.shift
 	if !last.Strategy.keepsState() {
@@ -180,6 +182,7 @@ func (h *History) findPlace(state *HistoryState, row *Row) (place, error) {
 	return out, nil
 }
 
+// routeCount finds the bucket as the state has it, without the era's shift and its shards.
 func (h *History) routeCount(state *HistoryState, row *Row) (Placement, place, error) {
 	at, err := h.findPlace(state, row)
 	if err != nil {
@@ -203,7 +206,9 @@ func (h *History) routeCount(state *HistoryState, row *Row) (Placement, place, e
 	if first > 0 {
 		out.FromNs = max(out.FromNs, h.eras[first].FromNs)
 	}
-	out.Bucket, err = addBucket(out.Bucket, h.eras[at.era].shift)
+	if out.Bucket > h.eras[at.era].Strategy.lastBucket() {
+		err = ErrBucket
+	}
 	return out, at, err
 }
 
@@ -232,7 +237,11 @@ func (h *History) Route(state *HistoryState, row *Row) (Placement, error) {
 	number := h.EraAt(row.TimeNs)
 	era := &h.eras[number]
 	if era.Strategy.Kind == Count {
-		out, _, err := h.routeCount(state, row)
+		out, at, err := h.routeCount(state, row)
+		if err == nil {
+			h.eras[at.era].Strategy.divide(row, &out)
+			out.Bucket, err = addBucket(out.Bucket, h.eras[at.era].shift)
+		}
 		if err != nil {
 			return Placement{}, err
 		}
@@ -304,8 +313,8 @@ func (h *History) advanceCount(state *HistoryState, row *Row) (Effect, error) {
 		}
 		state.Opened = at.era
 	}
-	if bucket := to.Bucket - h.eras[at.era].shift; bucket > state.Key.Bucket {
-		state.Key.Bucket, state.Key.LastChangeNs, done.Rolled = bucket, row.TimeNs, true
+	if to.Bucket > state.Key.Bucket {
+		state.Key.Bucket, state.Key.LastChangeNs, done.Rolled = to.Bucket, row.TimeNs, true
 	}
 	state.HasRows = true
 	return done, nil

@@ -163,7 +163,7 @@ func (a *Agent) numberOutcome(o *operation, nowNs int64, outcome *Outcome) {
 		o.counted = true
 		o.goTo(numberTotal)
 	case o.step == numberTotal && isApplied:
-		to, _ := a.config.Strategy.Route(&KeyState{}, &Row{Sequence: uint64(max(outcome.Counter-1, 0))})
+		to, _ := a.config.Strategy.routeWhole(&KeyState{}, &Row{Sequence: uint64(max(outcome.Counter-1, 0))})
 		if o.isRead {
 			a.startReader(o, to.Bucket)
 		} else {

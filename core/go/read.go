@@ -224,10 +224,10 @@ func (r *Reader) bound(s *Strategy, state *KeyState, q *Query) error {
 			return ErrTooLong
 		}
 	case Count, Probabilistic, Weighted:
-		if state.Bucket < 0 {
+		if state.Bucket < 0 || state.Bucket > s.lastBucket() {
 			return ErrState
 		}
-		r.next = state.Bucket
+		r.next = (state.Bucket+1)*s.shards() - 1
 		r.endsAtOlder = q.Kind == Range
 		for i, start := range q.Starts {
 			if q.Kind != Range {
@@ -238,10 +238,10 @@ func (r *Reader) bound(s *Strategy, state *KeyState, q *Query) error {
 				return ErrState
 			}
 			if q.FromNs > start.StartNs {
-				r.floor = start.Bucket
+				r.floor = start.Bucket * s.shards()
 			}
-			if q.UntilNs <= start.StartNs && start.Bucket <= r.next {
-				r.next = start.Bucket - 1
+			if first := start.Bucket * s.shards(); q.UntilNs <= start.StartNs && first <= r.next {
+				r.next = first - 1
 			}
 		}
 	case Hash:

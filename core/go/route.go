@@ -85,7 +85,7 @@ type Strategy struct {
 	Kind                               Kind
 	Calendar                           Calendar // Time
 	WindowNs, EpochNs                  int64    // Time
-	Shards                             uint32   // Time: partitions of a window, up to 64; 0 as 1
+	Shards                             uint32   // Time, Count, Probabilistic, Weighted: partitions of a bucket, up to 64; 0 as 1
 	Rows                               uint64   // Count
 	Bits                               uint32   // Probabilistic: a row fires with probability 2^-Bits, or
 	ChanceNumerator, ChanceDenominator uint64   // Probabilistic: with this one, if the denominator is not 0
@@ -132,6 +132,9 @@ func (s *Strategy) Check() error {
 	if s.MaxAgeNs != 0 && (s.MaxAgeNs < 1000 || (s.Kind != Count && !s.fires())) {
 		return ErrAge
 	}
+	if s.Shards > 64 || (s.Shards > 0 && (s.Kind == Unbucketed || s.Kind == Hash)) {
+		return ErrShards
+	}
 	switch s.Kind {
 	case Unbucketed:
 	case Time:
@@ -140,9 +143,6 @@ func (s *Strategy) Check() error {
 		}
 		if s.Calendar == NoCalendar && s.WindowNs < 1000 {
 			return ErrWindow
-		}
-		if s.Shards > 64 {
-			return ErrShards
 		}
 	case Count:
 		if s.Rows < 1 {
@@ -239,13 +239,11 @@ func monthWindow(at int64) window {
 	return out
 }
 
-// shards is the number of partitions of a window; 1 for the other kinds.
-func (s *Strategy) shards() int64 {
-	if s.Kind != Time {
-		return 1
-	}
-	return max(1, int64(s.Shards))
-}
+// shards is the number of partitions of a bucket.
+func (s *Strategy) shards() int64 { return max(1, int64(s.Shards)) }
+
+// lastBucket is the highest bucket whose shards all have a number.
+func (s *Strategy) lastBucket() int64 { return (math.MaxInt64 - s.shards() + 1) / s.shards() }
 
 func (s *Strategy) window(at int64) window {
 	switch s.Calendar {
@@ -288,7 +286,7 @@ func (s *Strategy) checkWith(state *KeyState) error {
 	if err := s.Check(); err != nil || (s.MaxAgeNs == 0 && !s.fires()) {
 		return err
 	}
-	last := int64(math.MaxInt64 - 1)
+	last := s.lastBucket() - 1
 	if s.MaxAgeNs != 0 {
 		last-- // one row may roll the key twice
 	}
@@ -343,13 +341,11 @@ func (s *Strategy) routeAged(state *KeyState, row *Row) Placement {
 
 func (s *Strategy) routeCount(sequence uint64) Placement {
 	out := everywhere
-	bucket := sequence / s.Rows
-	if bucket > math.MaxInt64 {
-		bucket = math.MaxInt64
-	}
+	last := uint64(s.lastBucket())
+	bucket := min(sequence/s.Rows, last)
 	out.Bucket = int64(bucket)
 	out.SequenceLow = bucket * s.Rows
-	if bucket != math.MaxInt64 {
+	if bucket != last {
 		out.SequenceHigh = endOf(out.SequenceLow, s.Rows)
 	}
 	return out
@@ -357,6 +353,26 @@ func (s *Strategy) routeCount(sequence uint64) Placement {
 
 // Route places a row. Only kinds that fire, and those with a greatest age, use the state.
 func (s *Strategy) Route(state *KeyState, row *Row) (Placement, error) {
+	out, err := s.routeWhole(state, row)
+	if err == nil {
+		s.divide(row, &out)
+	}
+	return out, err
+}
+
+// divide goes from a bucket as a whole to the row's partition of it; those of Hash are all of bucket 0.
+func (s *Strategy) divide(row *Row, out *Placement) {
+	parts := uint32(s.shards())
+	if s.Kind == Hash {
+		parts = s.Buckets
+	}
+	if parts > 1 || s.Kind == Hash {
+		out.Bucket, out.OnlyThisRow = out.Bucket*int64(parts)+int64(BucketOfID(row.ID, parts)), true
+	}
+}
+
+// routeWhole finds the bucket as states and eras have it.
+func (s *Strategy) routeWhole(state *KeyState, row *Row) (Placement, error) {
 	if err := s.checkWith(state); err != nil {
 		return Placement{}, err
 	}
@@ -367,17 +383,11 @@ func (s *Strategy) Route(state *KeyState, row *Row) (Placement, error) {
 	switch s.Kind {
 	case Time:
 		in := s.window(row.TimeNs)
-		out.Bucket, out.FromNs, out.UntilNs = in.index*s.shards(), in.fromNs, in.untilNs
-		if out.OnlyThisRow = s.shards() > 1; out.OnlyThisRow {
-			out.Bucket += int64(BucketOfID(row.ID, s.Shards))
-		}
+		out.Bucket, out.FromNs, out.UntilNs = in.index, in.fromNs, in.untilNs
 	case Count:
 		out = s.routeCount(row.Sequence)
 	case Probabilistic, Weighted:
 		out.Bucket = state.Bucket
-	case Hash:
-		out.Bucket = int64(BucketOfID(row.ID, s.Buckets))
-		out.OnlyThisRow = true
 	}
 	return out, nil
 }

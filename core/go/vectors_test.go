@@ -201,7 +201,7 @@ func checkRead(t *testing.T, v *vector) {
 
 func families() map[string]func(*testing.T, *vector) {
 	out := map[string]func(*testing.T, *vector){"hash": checkHash, "id": checkID, "route-shards": checkRoute,
-		"read-shards": checkRead}
+		"read-shards": checkRead, "route-counted-shards": checkRoute, "read-counted-shards": checkRead}
 	for kind := range kinds {
 		out["route-"+kind], out["read-"+kind] = checkRoute, checkRead
 	}

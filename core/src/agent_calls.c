@@ -134,6 +134,12 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
     return BK_OK;
 }
 
+/* The rows of a bucket are counted with one request, so they are in one partition. */
+static bool shards_fit(const struct bk_agent_config *config, const struct bk_strategy *strategy)
+{
+    return strategy->shards < 2 || config->source < BK_SOURCE_INCREMENTAL;
+}
+
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history)
 {
     enum bk_status status = bk_history_check(history);
@@ -143,6 +149,8 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
         if (history->eras[i].strategy.kind != config->strategy.kind)
             return BK_ERROR_ERA_KIND;
     }
+    if (!shards_fit(config, &history->eras[0].strategy))
+        return BK_ERROR_SHARDS;
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
     /* The sequence number at which new settings begin is only in the state, so all agents must read a
      * state. */
@@ -402,6 +410,8 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     }
     if (!source_fits(config))
         return BK_ERROR_SOURCE;
+    if (config->history.count == 0 && !shards_fit(config, &config->strategy))
+        return BK_ERROR_SHARDS;
     if (config->coordination == BK_THREE_STATE && config->lead_ns < 0)
         return BK_ERROR_LEAD;
     if (config->cache_entries < 1 || config->cache_ttl_ns < 0)
@@ -747,6 +757,15 @@ void bk_agent_forget_tickets(struct bk_agent *agent)
     }
 }
 
+/* An operation has its row's bucket as the state names it, which is one partition unless it has shards. */
+static int64_t partition_of(const struct bk_strategy *strategy, const struct operation *operation)
+{
+    int64_t last = bk_last_bucket(strategy);
+    struct bk_placement place = {.bucket = operation->bucket < last ? operation->bucket : last};
+    bk_divide(strategy, &operation->row, &place);
+    return place.bucket;
+}
+
 /* Takes the action of the first operation in the ring. Returns true. */
 OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *out)
 {
@@ -756,6 +775,8 @@ OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *ou
     out->ticket = 0;
     out->key = operation->key;
     out->bucket = operation->bucket;
+    if (agent->config.strategy.shards > 1 && (operation->ack_due || operation->step == STEP_PUT))
+        out->bucket = partition_of(&agent->config.strategy, operation);
     out->row = operation->row;
     /* What follows is 0 where the kind of action does not use it. */
     memset(&out->is_retry, 0, sizeof *out - offsetof(struct bk_action, is_retry));

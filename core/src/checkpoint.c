@@ -30,15 +30,17 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     bk_codec_same(codec, fields, sizeof fields / sizeof *fields);
 }
 
-/* A strategy with a greatest age is stored with a different number for its kind, followed by the age; one
- * with shards with a different number for its calendar unit, followed by the shards. */
+/* A strategy with a greatest age or with shards is stored with a different number for its kind, followed by
+ * these; windows with shards with a different number for the calendar unit, followed by the shards. */
 static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
-    uint32_t aged = strategy->max_age_ns != 0 ? BK_KINDS : 0;
-    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KINDS);
+    uint32_t more = (strategy->max_age_ns != 0 ? 1 : 0) + (strategy->shards > 1 ? 2 : 0);
+    uint32_t kind = bk_codec_below(codec, strategy->kind + more * BK_KINDS, 4 * BK_KINDS);
     strategy->kind = (enum bk_kind)(kind % BK_KINDS);
-    if (kind >= BK_KINDS)
+    if (kind / BK_KINDS % 2 != 0)
         bk_codec_i64(codec, &strategy->max_age_ns);
+    if (kind / BK_KINDS / 2 != 0)
+        bk_codec_u32(codec, &strategy->shards);
 }
 
 static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)

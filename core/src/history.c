@@ -82,6 +82,8 @@ static enum bk_status check_next(const struct bk_era *last, int64_t from_ns, con
         return BK_ERROR_ERA_KIND;
     if (begins_to_age(&last->strategy, next))
         return BK_ERROR_AGE;
+    if (keeps_state(last->strategy.kind) && bk_shards_of(&last->strategy) != bk_shards_of(next))
+        return BK_ERROR_SHARDS; /* the eras share their bucket numbers */
     *shift = last->shift;
     if (!keeps_state(last->strategy.kind))
         /* This cannot overflow: a window lasts at least a microsecond, and a hash has at most 2^31
@@ -156,7 +158,7 @@ static enum bk_status count_in(const struct bk_history *history, uint32_t era, s
                                uint64_t sequence, struct bk_placement *out)
 {
     struct bk_row row = {.sequence = sequence - start.sequence};
-    enum bk_status status = bk_route(&history->eras[era].strategy, NULL, &row, out);
+    enum bk_status status = bk_route_whole(&history->eras[era].strategy, NULL, &row, out);
     if (status != BK_OK)
         return status;
     out->sequence_low += start.sequence;
@@ -214,6 +216,7 @@ static int64_t until_of(const struct bk_history *history, uint32_t era)
     return era + 1 < history->count ? history->eras[era + 1].from_ns : INT64_MAX;
 }
 
+/* The bucket is that of the state: neither the era's shift is in it, nor its shards. */
 static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
                                   const struct bk_row *row, struct bk_placement *out, struct place *place)
 {
@@ -241,7 +244,7 @@ static enum bk_status route_count(const struct bk_history *history, const struct
     /* Rows before the first counted era belong to earlier eras. */
     if (first > 0 && out->from_ns < history->eras[first].from_ns)
         out->from_ns = history->eras[first].from_ns;
-    return add(out->bucket, history->eras[place->era].shift, &out->bucket);
+    return out->bucket <= bk_last_bucket(&history->eras[place->era].strategy) ? BK_OK : BK_ERROR_BUCKET;
 }
 
 /* Limits the count of a state to one below this era's threshold, since an earlier era with a higher threshold
@@ -295,10 +298,12 @@ enum bk_status bk_history_route(const struct bk_history *history, const struct b
     uint32_t era = bk_history_era_at(history, row->time_ns);
     struct place place;
     struct bk_placement route;
-    if (history->eras[era].strategy.kind == BK_KIND_COUNT)
-        status = route_count(history, state, row, &route, &place);
-    else
+    if (history->eras[era].strategy.kind != BK_KIND_COUNT)
         status = route_plain(history, state, row, era, &route);
+    else if ((status = route_count(history, state, row, &route, &place)) == BK_OK) {
+        bk_divide(&history->eras[place.era].strategy, row, &route);
+        status = add(route.bucket, history->eras[place.era].shift, &route.bucket);
+    }
     if (status == BK_OK)
         *out = route;
     return status;
@@ -332,10 +337,9 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
             state->starts[i] = place.start;
         state->opened = place.era;
     }
-    int64_t bucket = route.bucket - history->eras[place.era].shift;
-    bool rolled = bucket > state->key.bucket;
+    bool rolled = route.bucket > state->key.bucket;
     if (rolled) {
-        state->key.bucket = bucket;
+        state->key.bucket = route.bucket;
         state->key.last_change_ns = row->time_ns;
     }
     state->has_rows = true;

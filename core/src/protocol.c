@@ -382,7 +382,10 @@ static void begin_write(struct bk_agent *agent, struct operation *operation, int
 {
     struct bk_placement route;
     (void)now_ns;
-    bk_history_route(&agent->config.history, NULL, &operation->row, &route);
+    if (agent->config.strategy.kind == BK_KIND_COUNT) /* of one era; divided when it is put */
+        bk_route_whole(&agent->config.strategy, NULL, &operation->row, &route);
+    else
+        bk_history_route(&agent->config.history, NULL, &operation->row, &route);
     operation->bucket = route.bucket;
     bk_operation_go(operation, STEP_PUT);
 }
@@ -391,7 +394,7 @@ static void begin_read(struct bk_agent *agent, struct operation *operation, int6
 {
     struct bk_placement route;
     (void)now_ns;
-    bk_route(&agent->config.strategy, NULL, &operation->row, &route);
+    bk_route_whole(&agent->config.strategy, NULL, &operation->row, &route);
     bk_agent_start_reader(agent, operation, agent->config.strategy.kind == BK_KIND_COUNT ? route.bucket : 0);
 }
 

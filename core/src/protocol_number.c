@@ -2,6 +2,7 @@
 /* The protocols that take a number for a row before they put it: from a counter column (BK_SOURCE_COUNTER),
  * or from the state row by conditional updates, one number (BK_SOURCE_LWT) or many (BK_SOURCE_LEASE) at a
  * time. A number whose row is not stored is lost, and its partition has one row fewer. */
+#include "calendar.h"
 #include "protocol.h"
 
 enum number_step {
@@ -17,7 +18,7 @@ static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
 {
     struct bk_row row = {.sequence = (uint64_t)number};
     struct bk_placement route;
-    bk_route(&agent->config.strategy, NULL, &row, &route);
+    bk_route_whole(&agent->config.strategy, NULL, &row, &route);
     return route.bucket;
 }
 

@@ -174,14 +174,15 @@ static enum bk_status windows_of(const struct bk_strategy *strategy, const struc
 }
 
 /* The read goes down from the key's newest bucket. Known starts narrow a range at both ends. */
-static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
-                                  struct bk_reader *out)
+static enum bk_status sequence_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                                  const struct bk_query *query, struct bk_reader *out)
 {
+    int64_t shards = bk_shards_of(strategy);
     if (state == NULL)
         return BK_ERROR_NULL;
-    if (state->bucket < 0)
+    if (state->bucket < 0 || state->bucket > bk_last_bucket(strategy))
         return BK_ERROR_STATE;
-    out->next = state->bucket;
+    out->next = state->bucket * shards + shards - 1;
     out->ends_at_older = query->kind == BK_QUERY_RANGE;
     if (query->kind != BK_QUERY_RANGE || query->starts == NULL)
         return BK_OK;
@@ -191,9 +192,9 @@ static enum bk_status sequence_of(const struct bk_key_state *state, const struct
             (i > 0 && (start->bucket <= start[-1].bucket || start->start_ns < start[-1].start_ns)))
             return BK_ERROR_STATE;
         if (query->from_ns > start->start_ns)
-            out->floor = start->bucket;
-        if (query->until_ns <= start->start_ns && start->bucket <= out->next)
-            out->next = start->bucket - 1;
+            out->floor = start->bucket * shards;
+        if (query->until_ns <= start->start_ns && start->bucket * shards <= out->next)
+            out->next = start->bucket * shards - 1;
     }
     return BK_OK;
 }
@@ -210,7 +211,7 @@ static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct
     case BK_KIND_COUNT:
     case BK_KIND_PROBABILISTIC:
     case BK_KIND_WEIGHTED:
-        return sequence_of(state, query, out);
+        return sequence_of(strategy, state, query, out);
     case BK_KIND_HASH:
         out->next = (int64_t)strategy->of.hash.buckets - 1;
         return BK_OK;

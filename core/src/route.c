@@ -151,9 +151,9 @@ enum bk_status bk_strategy_shards(uint32_t shards, struct bk_strategy *strategy)
     if (strategy == NULL)
         return BK_ERROR_NULL;
     struct bk_strategy sharded = *strategy;
-    if (strategy->kind != BK_KIND_TIME || shards == 0)
+    if (shards == 0)
         return BK_ERROR_SHARDS;
-    sharded.of.time.shards = shards;
+    *(strategy->kind == BK_KIND_TIME ? &sharded.of.time.shards : &sharded.shards) = shards;
     enum bk_status status = bk_strategy_check(&sharded);
     if (status == BK_OK)
         *strategy = sharded;
@@ -213,6 +213,9 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
     if (strategy->max_age_ns != 0 && (strategy->max_age_ns < WINDOW_NS_MIN ||
                                       (strategy->kind != BK_KIND_COUNT && !bk_kind_fires(strategy->kind))))
         return BK_ERROR_AGE;
+    bool may_shard = strategy->kind == BK_KIND_COUNT || bk_kind_fires(strategy->kind);
+    if (strategy->shards > (may_shard ? BK_SHARDS_MAX : 0) && (unsigned)strategy->kind < BK_KINDS)
+        return BK_ERROR_SHARDS;
     switch (strategy->kind) {
     case BK_KIND_UNBUCKETED:
         return BK_OK;
@@ -321,7 +324,7 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
 static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
 {
     /* With a greatest age, one row may roll the key twice: before and after it is counted. */
-    int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
+    int64_t last = bk_last_bucket(strategy) - (strategy->max_age_ns != 0 ? 2 : 1);
     return state->bucket >= 0 && state->bucket <= last &&
            (strategy->kind == BK_KIND_COUNT || state->counter < bk_threshold(strategy));
 }
@@ -329,20 +332,21 @@ static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_s
 static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_placement *out)
 {
     uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
-    /* With one row per partition, sequence numbers above 2^63 would exceed the range of buckets, so they
-     * share the last bucket. */
-    if (bucket > INT64_MAX)
-        bucket = INT64_MAX;
+    uint64_t last = (uint64_t)bk_last_bucket(strategy);
+    /* With few rows per partition, high sequence numbers would exceed the range of buckets, so they share the
+     * last bucket. */
+    if (bucket > last)
+        bucket = last;
     out->bucket = (int64_t)bucket;
     out->sequence_low = bucket * rows;
     out->sequence_high =
-        bucket == INT64_MAX || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
+        bucket == last || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
 }
 
 /* The route is filled in place. Copying it just after one of its words was stored would stall on that store,
  * which is half of the cost of a call. */
-static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                            const struct bk_row *row, struct bk_placement *out)
+enum bk_status bk_route_whole(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                              const struct bk_row *row, struct bk_placement *out)
 {
     if (strategy == NULL || row == NULL)
         return BK_ERROR_NULL;
@@ -363,14 +367,9 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
         break;
     case BK_KIND_TIME: {
         struct bk_window window = bk_window_of(strategy, row->time_ns);
-        int64_t shards = bk_shards_of(strategy);
         out->bucket = window.index;
         out->from_ns = window.from_ns;
         out->until_ns = window.until_ns;
-        if (shards > 1) { /* this cannot overflow, because a window lasts at least a microsecond */
-            out->bucket = window.index * shards + bk_bucket_of_id(row->id, strategy->of.time.shards);
-            out->scope = BK_SCOPE_ROW;
-        }
         break;
     }
     case BK_KIND_COUNT:
@@ -385,13 +384,25 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
         out->bucket = state->bucket;
         break;
     case BK_KIND_HASH:
-        out->bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
-        out->scope = BK_SCOPE_ROW;
-        break;
     case BK_KINDS:
         break;
     }
     return BK_OK;
+}
+
+static uint32_t parts_of(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_KIND_HASH ? strategy->of.hash.buckets : (uint32_t)bk_shards_of(strategy);
+}
+
+/* The number cannot overflow: a window lasts at least a microsecond, and a bucket is at most the last one. */
+void bk_divide(const struct bk_strategy *strategy, const struct bk_row *row, struct bk_placement *out)
+{
+    uint32_t parts = parts_of(strategy);
+    if (parts == 1 && strategy->kind != BK_KIND_HASH)
+        return;
+    out->bucket = out->bucket * (int64_t)parts + bk_bucket_of_id(row->id, parts);
+    out->scope = BK_SCOPE_ROW;
 }
 
 /* If the row begins a bucket, sets the state to that bucket; otherwise leaves it. On entry, *effect is
@@ -420,8 +431,10 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
 {
     if (out == NULL)
         return BK_ERROR_NULL;
-    enum bk_status status = route(strategy, state, row, out);
-    if (status != BK_OK)
+    enum bk_status status = bk_route_whole(strategy, state, row, out);
+    if (status == BK_OK)
+        bk_divide(strategy, row, out);
+    else
         memset(out, 0, sizeof *out);
     return status;
 }
@@ -571,7 +584,7 @@ static bool goes_by_time(const struct bk_strategy *strategy)
 static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
 {
     bool wants_ids =
-        bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH || bk_shards_of(strategy) > 1;
+        bk_kind_fires(strategy->kind) || strategy->kind == BK_KIND_HASH || parts_of(strategy) > 1;
     return (rows->times_ns != NULL || !goes_by_time(strategy)) && (rows->ids != NULL || !wants_ids) &&
            (rows->sequences != NULL || strategy->kind != BK_KIND_COUNT) &&
            (rows->bytes != NULL || strategy->kind != BK_KIND_WEIGHTED);
@@ -611,30 +624,19 @@ static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_pla
     return end;
 }
 
-static void hash_rows(uint32_t bucket_count, const uint64_t *ids, size_t count, int64_t *buckets)
+/* bk_divide() for rows whose buckets as a whole are known. */
+static void divide_rows(uint32_t parts, const uint64_t *ids, size_t count, int64_t *buckets)
 {
     int32_t some[IDS_AT_ONCE];
     for (size_t begin = 0; begin < count; begin += IDS_AT_ONCE) {
         size_t size = count - begin < IDS_AT_ONCE ? count - begin : IDS_AT_ONCE;
-        bk_buckets_of_ids(ids + begin, size, bucket_count, some);
+        bk_buckets_of_ids(ids + begin, size, parts, some);
         for (size_t i = 0; i < size; i++)
-            buckets[begin + i] = some[i];
+            buckets[begin + i] = buckets[begin + i] * (int64_t)parts + some[i];
     }
 }
 
-static void shard_rows(const struct bk_strategy *strategy, const struct bk_rows *rows, size_t count,
-                       int64_t *buckets)
-{
-    hash_rows(strategy->of.time.shards, rows->ids, count, buckets);
-    for (size_t i = 0; i < count;) {
-        struct bk_window window = bk_window_of(strategy, rows->times_ns[i]);
-        int64_t first = window.index * bk_shards_of(strategy);
-        do
-            buckets[i++] += first;
-        while (i < count && rows->times_ns[i] >= window.from_ns && rows->times_ns[i] < window.until_ns);
-    }
-}
-
+/* Sets the buckets as a whole. */
 static enum bk_status place(const struct bk_strategy *strategy, struct bk_key_state *state,
                             const struct bk_rows *rows, size_t count, int64_t *buckets)
 {
@@ -642,7 +644,7 @@ static enum bk_status place(const struct bk_strategy *strategy, struct bk_key_st
     for (size_t i = 0, end; i < count; i = end) {
         struct bk_row row = row_at(rows, i);
         struct bk_placement route;
-        enum bk_status status = bk_route(strategy, state, &row, &route);
+        enum bk_status status = bk_route_whole(strategy, state, &row, &route);
         if (status != BK_OK)
             return status;
         end = i + 1;
@@ -670,19 +672,13 @@ enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_
                         strategy->kind == BK_KIND_HASH;
     if (!has_columns(strategy, rows) || (state == NULL && !is_stateless))
         return BK_ERROR_NULL;
-    if (strategy->kind == BK_KIND_HASH) {
-        hash_rows(strategy->of.hash.buckets, rows->ids, count, buckets);
-        return BK_OK;
-    }
-    if (bk_shards_of(strategy) > 1) {
-        shard_rows(strategy, rows, count, buckets);
-        return BK_OK;
-    }
     struct bk_key_state after;
     memset(&after, 0, sizeof after);
     if (state != NULL)
         after = *state;
     status = place(strategy, &after, rows, count, buckets);
+    if (status == BK_OK && parts_of(strategy) > 1)
+        divide_rows(parts_of(strategy), rows->ids, count, buckets);
     if (status == BK_OK && state != NULL)
         *state = after;
     return status;

@@ -35,8 +35,6 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         else
             status = bk_strategy_time(DAY_NS / 8 + (int64_t)draw_below(draw, 20 * (uint64_t)DAY_NS),
                                       ((int64_t)draw_below(draw, 2000) - 1000) * DAY_NS, &strategy);
-        if (status == BK_OK && draw_below(draw, 3) == 0)
-            status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 9), &strategy);
         break;
     case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 80), &strategy);
@@ -54,6 +52,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     default:
         status = bk_strategy_unbucketed(&strategy);
     }
+    if (status == BK_OK && kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH && draw_below(draw, 3) == 0)
+        status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 9), &strategy);
     assert_int_equal(status, BK_OK);
     return strategy;
 }
@@ -69,7 +69,13 @@ static struct bk_history draw_history(struct draw *draw)
         from_ns += 1 + (int64_t)draw_below(draw, (uint64_t)SPAN_NS / 4);
         if (kind != BK_KIND_COUNT && !bk_kind_fires(kind) && draw_below(draw, 2) == 0)
             kind = (enum bk_kind)draw_below(draw, BK_KINDS);
+        const struct bk_strategy last = strategy;
         strategy = draw_strategy(draw, kind);
+        if (last.kind == BK_KIND_COUNT || bk_kind_fires(last.kind)) {
+            if (strategy.shards + (strategy.shards == 0) != last.shards + (last.shards == 0))
+                assert_int_equal(bk_history_change(&history, from_ns, &strategy), BK_ERROR_SHARDS);
+            strategy.shards = last.shards;
+        }
         assert_int_equal(bk_history_change(&history, from_ns, &strategy), BK_OK);
     }
     assert_int_equal(bk_history_check(&history), BK_OK);

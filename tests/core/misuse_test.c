@@ -178,6 +178,8 @@ static void test_misuse_of_greatest_ages(void **unused)
         REFUSED(bk_strategy_shards(0, &hour), BK_ERROR_SHARDS),
         REFUSED(bk_strategy_shards(BK_SHARDS_MAX + 1, &hour), BK_ERROR_SHARDS),
         REFUSED(bk_strategy_shards(2, &hash), BK_ERROR_SHARDS),
+        REFUSED(bk_strategy_shards(BK_SHARDS_MAX + 1, &count), BK_ERROR_SHARDS),
+        REFUSED(bk_strategy_shards(2, &wrong), BK_ERROR_ROWS),
     };
     CHECK(table);
     assert_memory_equal(&count, &copies[0], sizeof count);

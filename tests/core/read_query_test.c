@@ -18,7 +18,7 @@
 #include "draw.h"
 
 #define ROWS_MAX    200
-#define BUCKETS_MAX 1200
+#define BUCKETS_MAX 1600
 #define WINDOW_NS   1000
 #define EPOCH_NS    INT64_C(-7000)
 
@@ -50,8 +50,6 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         break;
     case BK_KIND_TIME:
         status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &strategy);
-        if (draw_below(draw, 2) == 0)
-            status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 5), &strategy);
         break;
     case BK_KIND_COUNT:
         status = bk_strategy_count(1 + draw_below(draw, 20), &strategy);
@@ -65,6 +63,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     default:
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 40), &strategy);
     }
+    if (kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH && draw_below(draw, 2) == 0)
+        status = bk_strategy_shards(1 + (uint32_t)draw_below(draw, 5), &strategy);
     assert_int_equal(status, BK_OK);
     return strategy;
 }
@@ -72,7 +72,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
 static int64_t shards_of(const struct history *history)
 {
     const struct bk_strategy *strategy = &history->strategy;
-    return strategy->kind == BK_KIND_TIME && strategy->of.time.shards > 0 ? strategy->of.time.shards : 1;
+    uint32_t shards = strategy->kind == BK_KIND_TIME ? strategy->of.time.shards : strategy->shards;
+    return shards > 0 ? shards : 1;
 }
 
 /* Draws gaps of all lengths and rows of equal times; for kinds that follow a sequence also an occasional
@@ -85,6 +86,7 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
     int64_t time_ns = EPOCH_NS + (int64_t)draw_below(draw, 50000), shift = 0;
     history->birth_ns = time_ns;
     uint64_t gap = 1 + draw_below(draw, 900);
+    const int64_t shards = shards_of(history);
     for (size_t i = 0; i < history->count; i++) {
         if (i > 0)
             time_ns += (int64_t)(draw_below(draw, 4) == 0 ? 0 : draw_below(draw, gap));
@@ -93,19 +95,19 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
         struct bk_placement route;
         assert_int_equal(bk_route(&history->strategy, &history->state, &row, &route), BK_OK);
         bool is_sequence = kind == BK_KIND_COUNT || bk_kind_fires(kind);
-        bool rolled = i > 0 && is_sequence && route.bucket + shift > history->rows[i - 1].bucket;
+        bool rolled =
+            i > 0 && is_sequence && route.bucket / shards + shift > history->rows[i - 1].bucket / shards;
         shift += rolled && shift < 100 && draw_below(draw, 3) == 0 ? (int64_t)draw_below(draw, 4) : 0;
-        history->rows[i] = (struct stored){time_ns, route.bucket + shift, false};
+        history->rows[i] = (struct stored){time_ns, route.bucket + shift * shards, false};
         assert_int_equal(bk_advance(&history->strategy, &history->state, &row, NULL), BK_OK);
     }
     history->state.bucket += shift + (shift > 0 ? (int64_t)draw_below(draw, 3) : 0);
     history->now_ns = time_ns + (int64_t)draw_below(draw, 20000);
-    const int64_t shards = shards_of(history);
     history->lowest = kind == BK_KIND_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS * shards : 0;
     history->highest = kind == BK_KIND_TIME   ? ((history->now_ns - EPOCH_NS) / WINDOW_NS + 1) * shards - 1
                        : kind == BK_KIND_HASH ? history->strategy.of.hash.buckets - 1
                        : kind == BK_KIND_UNBUCKETED ? 0
-                                                    : history->state.bucket;
+                                                    : (history->state.bucket + 1) * shards - 1;
     assert_true(history->highest - history->lowest < BUCKETS_MAX);
 }
 
@@ -211,14 +213,15 @@ static void assert_order(const struct history *history, const struct bk_reader *
     }
 }
 
-/* Some of the bucket starts, each with the time of the bucket's first row. */
-static size_t draw_starts(struct draw *draw, const struct history *history, struct bk_bucket_start *starts)
+/* The bucket starts, each with the time of the bucket's first row; with `draw` only some of them. */
+static size_t find_starts(struct draw *draw, const struct history *history, struct bk_bucket_start *starts)
 {
     size_t count = 0;
     for (size_t i = 1; i < history->count; i++) {
         const struct stored *row = &history->rows[i];
-        if (row->bucket > row[-1].bucket && draw_below(draw, 3) > 0)
-            starts[count++] = (struct bk_bucket_start){row->bucket, row->time_ns};
+        int64_t bucket = row->bucket / shards_of(history);
+        if (bucket > row[-1].bucket / shards_of(history) && (draw == NULL || draw_below(draw, 3) > 0))
+            starts[count++] = (struct bk_bucket_start){bucket, row->time_ns};
     }
     return count;
 }
@@ -236,7 +239,7 @@ static void test_read_every_strategy_query_and_plan_equals_a_full_scan(void **st
         bool is_sequence = history.strategy.kind == BK_KIND_COUNT || bk_kind_fires(history.strategy.kind);
         history.tells_older = draw_below(&draw, 4) > 0;
         if (is_sequence && draw_below(&draw, 2) == 0) {
-            query.start_count = draw_starts(&draw, &history, starts);
+            query.start_count = find_starts(&draw, &history, starts);
             query.starts = starts;
         }
         struct bk_reader reader;
@@ -261,11 +264,7 @@ static void test_read_range_with_all_starts_queries_no_useless_bucket(void **sta
         struct bk_query query = draw_query(&draw, &history);
         query.kind = BK_QUERY_RANGE;
         query.plan = BK_PLAN_WALK;
-        for (size_t j = 1; j < history.count; j++) {
-            if (history.rows[j].bucket > history.rows[j - 1].bucket)
-                starts[query.start_count++] =
-                    (struct bk_bucket_start){history.rows[j].bucket, history.rows[j].time_ns};
-        }
+        query.start_count = find_starts(NULL, &history, starts);
         query.starts = starts;
         struct bk_reader reader;
         assert_int_equal(bk_read_begin(&history.strategy, &history.state, &query, &reader), BK_OK);
@@ -273,8 +272,9 @@ static void test_read_range_with_all_starts_queries_no_useless_bucket(void **sta
         read_all(&history, &reader, NULL);
         assert_is_full_scan(&history, &query, &reader);
         for (size_t j = 0; j < query.start_count; j++) {
-            assert_false(starts[j].start_ns >= query.until_ns && starts[j].bucket <= next);
-            assert_false(starts[j].start_ns < query.from_ns && starts[j].bucket > floor);
+            const int64_t first = starts[j].bucket * shards_of(&history);
+            assert_false(starts[j].start_ns >= query.until_ns && first <= next);
+            assert_false(starts[j].start_ns < query.from_ns && first > floor);
         }
     }
 }

@@ -49,7 +49,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
         status = bk_strategy_weighted(1 + draw_below(draw, 2000), threshold, &strategy);
     }
     assert_int_equal(status, BK_OK);
-    if (strategy.kind == BK_KIND_TIME && draw_below(draw, 3) == 0)
+    if (strategy.kind != BK_KIND_UNBUCKETED && strategy.kind != BK_KIND_HASH && draw_below(draw, 3) == 0)
         assert_int_equal(bk_strategy_shards(1 + (uint32_t)draw_below(draw, BK_SHARDS_MAX), &strategy), BK_OK);
     if ((strategy.kind == BK_KIND_COUNT || bk_kind_fires(strategy.kind)) && draw_below(draw, 3) == 0)
         assert_int_equal(bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 5000), &strategy), BK_OK);
@@ -111,7 +111,7 @@ static struct bk_rows rows_of(struct draw *draw, const struct bk_strategy *strat
     if (left_out & 2 && strategy->kind != BK_KIND_COUNT)
         rows.sequences = NULL;
     if (left_out & 4 && strategy->kind != BK_KIND_HASH && !bk_kind_fires(strategy->kind) &&
-        (strategy->kind != BK_KIND_TIME || strategy->of.time.shards < 2))
+        strategy->shards < 2 && (strategy->kind != BK_KIND_TIME || strategy->of.time.shards < 2))
         rows.ids = NULL;
     if (left_out & 8 && strategy->kind != BK_KIND_WEIGHTED)
         rows.bytes = NULL;

@@ -39,8 +39,8 @@ static const struct known {
      {.strategy = {BK_KIND_TIME, .of.time = {.calendar = BK_CALENDAR_MONTH}}}},
     {"kind = count\nrows = 5000\ncounter = external\nmax_age = 7d\n",
      {.strategy = {BK_KIND_COUNT, .of.count = {5000}, .max_age_ns = 7 * DAY_NS}}},
-    {"kind = count\nrows = 1\ncounter = lease\nbatch = 100\n",
-     {.strategy = {BK_KIND_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE, .lease_rows = 100}},
+    {"kind = count\nrows = 1\ncounter = lease\nbatch = 100\nshards = 64\n",
+     {.strategy = {BK_KIND_COUNT, 64, .of.count = {1}}, .source = BK_SOURCE_LEASE, .lease_rows = 100}},
     {"kind = count\nrows = 18446744073709551615\ncounter = scan\nevery_rows = 7\nevery_time = 1m\n",
      {.strategy = {BK_KIND_COUNT, .of.count = {UINT64_MAX}},
       .source = BK_SOURCE_SCAN,
@@ -74,6 +74,7 @@ static void assert_same(const struct bk_setting *one, const struct bk_setting *o
 {
     assert_int_equal(one->scenario_digest, other->scenario_digest);
     assert_int_equal(one->strategy.kind, other->strategy.kind);
+    assert_int_equal(one->strategy.shards, other->strategy.shards);
     assert_memory_equal(&one->strategy.of, &other->strategy.of, sizeof one->strategy.of);
     assert_int_equal(one->strategy.max_age_ns, other->strategy.max_age_ns);
     assert_int_equal(one->coordination, other->coordination);
@@ -178,6 +179,7 @@ static struct bk_setting draw_fires(struct draw *draw, bool is_weighted)
     setting.lock_backoff_ns = setting.coordination == BK_LOCKED ? positive(draw) : 0;
     setting.grant_ns = setting.coordination == BK_GUARDED ? positive(draw) : 0;
     setting.strategy.max_age_ns = draw_below(draw, 2) == 0 ? positive(draw) : 0;
+    setting.strategy.shards = (uint32_t)draw_below(draw, BK_SHARDS_MAX + 1);
     return setting;
 }
 

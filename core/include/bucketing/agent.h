@@ -112,7 +112,7 @@ enum bk_counter {
  *
  * The first four assign a number to each row before the row is stored, and the row's bucket is number / rows.
  * The last three keep the newest bucket in the state row, and raise it when a count shows that the bucket is
- * full. */
+ * full; they do not work with shards (BK_ERROR_SHARDS). */
 enum bk_source {
     BK_SOURCE_EXTERNAL, /**< the row brings its number, such as an order number */
     BK_SOURCE_COUNTER,  /**< Cassandra's counter column: add 1, then read it; not atomic, so concurrent rows
@@ -269,7 +269,8 @@ struct bk_action {
     uint64_t ticket; /**< names this action for bk_agent_report(); 0: it needs no outcome */
     uint64_t key;
     /** In all actions of a write, the row and, as soon as it is chosen, its bucket; else 0. READ_START,
-     * WRITE_START and COUNT_ROWS have the bucket that they ask for. */
+     * WRITE_START and COUNT_ROWS have the bucket that they ask for. Where counted buckets have shards,
+     * PUT_ROW and ACK have the partition (bk_strategy_shards()), and all others the bucket as a whole. */
     int64_t bucket;
     struct bk_row row;
     bool is_retry;
@@ -339,8 +340,8 @@ struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strateg
  *
  * @param config  NULL: BK_ERROR_NULL
  * @return        BK_OK; an error of bk_strategy_check() or bk_history_check(); or the first error that
- *                applies of BK_ERROR_AGE, COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE,
- *                BACKOFF, RESERVED and ERA_KIND */
+ *                applies of BK_ERROR_AGE, COORDINATION, SOURCE, SHARDS, LEAD, CACHE, OPERATIONS, LOCK, GRANT,
+ * RANGE, BACKOFF, RESERVED and ERA_KIND */
 enum bk_status bk_agent_check(const struct bk_agent_config *config);
 
 /** Settings with which an agent works, but does not keep what its coordination is for: X(name, rule that is
@@ -490,9 +491,9 @@ int64_t bk_agent_deadline(const struct bk_agent *agent);
  * Cost: linear in config.operations once the deadline has come, else constant. */
 enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
 
-/** The bucket that a row of the key would get now, as far as the agent's cache knows; for charts and oracles.
- * It changes nothing. With BK_SOURCE_LEASE it is the bucket of the agent's next number, with BK_SOURCE_MEMORY
- * the bucket that has room by the agent's local count.
+/** The bucket (as a whole) that a row of the key would get now, as far as the agent's cache knows; for charts
+ * and oracles. It changes nothing. With BK_SOURCE_LEASE it is the bucket of the agent's next number, with
+ * BK_SOURCE_MEMORY the bucket that has room by the agent's local count.
  *
  * @param bucket       set when the bucket is known
  * @param is_changing  set together with bucket: true when a change of bucket is stored whose date is still

@@ -31,14 +31,14 @@ BK_BEGIN
 
 enum bk_plan {
     BK_PLAN_DEFAULT, /**< BK_PLAN_WALK; for BK_KIND_HASH, BK_PLAN_ALL */
-    BK_PLAN_WALK, /**< from the newest bucket down, one bucket, or all shards of a window, per step; not for
-                     BK_KIND_HASH */
-    BK_PLAN_PAIR, /**< from the newest bucket down, two buckets or windows per step; not for BK_KIND_HASH */
-    BK_PLAN_ALL,  /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
+    BK_PLAN_WALK,    /**< from the newest bucket down, one bucket, with all of its shards, per step; not for
+                        BK_KIND_HASH */
+    BK_PLAN_PAIR,    /**< the same with two buckets per step; not for BK_KIND_HASH */
+    BK_PLAN_ALL,     /**< BK_KIND_HASH: all buckets in one step, since each may hold the newest row */
     BK_PLAN_LAZY, /**< BK_KIND_HASH: one bucket per step until enough rows were found, not always the newest
                    */
-    BK_PLAN_PARALLEL /**< `at_once` buckets per step. With shards, as many whole windows as have at most
-                        `at_once` buckets, but at least one. With BK_KIND_HASH all buckets are queried */
+    BK_PLAN_PARALLEL /**< `at_once` buckets per step. With shards, as many whole buckets as have at most
+                        `at_once` partitions, but at least one. With BK_KIND_HASH all buckets are queried */
 };
 
 #define BK_WALK_WINDOWS_MAX                                                                                  \
@@ -53,8 +53,8 @@ enum bk_query_kind {
     BK_QUERY_ALL
 };
 
-/** The start of a bucket: rows with a time after start_ns are in `bucket` or a higher one, rows with a time
- * before it in a lower one; rows of exactly start_ns may be in either. */
+/** The start of a bucket as a whole, with all of its shards: rows with a time after start_ns are in `bucket`
+ * or a higher one, rows with a time before it in a lower one; rows of exactly start_ns may be in either. */
 struct bk_bucket_start {
     int64_t bucket, start_ns;
 };
@@ -68,7 +68,7 @@ struct bk_query {
     int64_t from_ns, until_ns; /**< BK_QUERY_RANGE: from before until */
     int64_t now_ns, birth_ns;  /**< BK_KIND_TIME: the reader's time, and the time of the key's first row; if
                                   birth_ns  is after now_ns, only the window of now_ns is read */
-    uint64_t partitions_max;   /**< the most partitions that the read may query, in whole windows; 0:
+    uint64_t partitions_max;   /**< the most partitions that the read may query, in whole buckets; 0:
                                   BK_WALK_PARTITIONS_MAX */
     /** BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts of buckets,
      * in ascending order, with which the read queries only the buckets of its range. NULL: no start is known.
@@ -80,7 +80,7 @@ struct bk_query {
 /** The order in which a read finds rows. Each bucket returns its own rows newest first. */
 enum bk_order {
     BK_ORDER_NEWEST_FIRST, /**< bucket by bucket, without sorting */
-    BK_ORDER_MERGED,       /**< hash, and windows of shards: after the answers of a step are merged by time */
+    BK_ORDER_MERGED,       /**< hash and shards: after the answers of a step are merged by time */
     BK_ORDER_NONE          /**< BK_PLAN_LAZY: in no order, since any bucket may hold the newest row */
 };
 

@@ -5,9 +5,10 @@
  * state, the answer is valid for every row with a time in [from_ns, until_ns) and a sequence number in
  * [sequence_low, sequence_high) for which bk_fires() is false. So a host that knows that the next 511 rows
  * neither fire nor leave the ranges can place them in one step. Where the bucket depends on the row's id
- * (hash, shards), the answer is valid only for this row; the ranges are still those of its window. Only
- * bk_advance() changes a key state: call it once for each row that fires, after the row is placed. Rows that
- * do not fire need no call, except with BK_KIND_COUNT, where readers find the newest bucket in the state.
+ * (hash, shards), the answer is valid only for this row; the ranges are still those of its window or bucket.
+ * Only bk_advance() changes a key state: call it once for each row that fires, after the row is placed. Rows
+ * that do not fire need no call, except with BK_KIND_COUNT, where readers find the newest bucket in the
+ * state.
  *
  * With a greatest age (bk_strategy_max_age()), a bucket begins with its first row, and that row's time
  * determines the date at which the bucket ends. A bucket never begins without a row, so no bucket is empty,

@@ -67,7 +67,8 @@ BK_BEGIN
     X(BK_ERROR_RESERVED, "a reserved member of a config must be 0")                                          \
     X(BK_ERROR_SETTING, "the text or the struct is not a valid setting")                                     \
     X(BK_ERROR_CHECKPOINT, "the bytes are not a saved state, or belong to an object with other settings")    \
-    X(BK_ERROR_SHARDS, "the number of shards must be from 1 to 64, and only time has shards")
+    X(BK_ERROR_SHARDS, "the number of shards must be from 1 to 64; unbucketed, hash and counts of stored "   \
+                       "rows have none, and a later era of the same buckets keeps it")
 
 enum bk_status {
 #define BK_STATUS_ENUM(name, text) name,

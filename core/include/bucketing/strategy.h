@@ -48,6 +48,8 @@ enum bk_calendar { BK_CALENDAR_NONE, BK_CALENDAR_HOUR, BK_CALENDAR_DAY, BK_CALEN
 
 struct bk_strategy {
     enum bk_kind kind;
+    uint32_t shards; /**< BK_KIND_COUNT, BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED: partitions of a bucket; 0 or
+                        1: a bucket is one partition. 0 for the other kinds: BK_KIND_TIME has time.shards */
     union {
         struct {
             enum bk_calendar calendar; /**< BK_CALENDAR_NONE: windows of window_ns, counted from epoch_ns */
@@ -88,10 +90,14 @@ enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
 /** unit: one of the four calendar units, otherwise BK_ERROR_CALENDAR. */
 enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out);
-/** Divides each window of a BK_KIND_TIME strategy into 1 to BK_SHARDS_MAX partitions (BK_ERROR_SHARDS), by a
- * consistent hash of the row's id: bucket = window * shards + bk_bucket_of_id(id, shards). A key that writes
- * too fast for one partition is spread over several nodes, and a reader queries all shards of a window at
- * once. On errors *strategy is unchanged. */
+/** Divides each window of a BK_KIND_TIME strategy, or each bucket of BK_KIND_COUNT, BK_KIND_PROBABILISTIC or
+ * BK_KIND_WEIGHTED, into 1 to BK_SHARDS_MAX partitions, by a consistent hash of the row's id. Rows are then
+ * put into partition bucket * shards + bk_bucket_of_id(id, shards), and where bk_route(), a read or
+ * BK_ACT_PUT_ROW names a bucket, it means this partition; the state of a key, the starts of buckets and the
+ * settings (rows, threshold) are those of the bucket as a whole. A key that writes too fast for one partition
+ * is spread over several nodes, and a reader queries all shards of a bucket at once. Errors: BK_ERROR_NULL,
+ * BK_ERROR_SHARDS (another number, or another kind), those of bk_strategy_check(). On errors *strategy is
+ * unchanged. */
 enum bk_status bk_strategy_shards(uint32_t shards, struct bk_strategy *strategy);
 /** rows >= 1, or BK_ERROR_ROWS. */
 enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out);

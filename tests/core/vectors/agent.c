@@ -420,8 +420,8 @@ static void draw_config(struct host *host, int number)
 {
     static const int aged[] = {9, 0, 1, 2, 6, 7, 8, 3, 4, 5};
     bool is_aged = number >= 20 && number < 30;
-    int which = is_aged ? aged[number - 20] : number;
     struct draw *draw = host->draw;
+    int which = is_aged ? aged[number - 20] : number == 31 ? (int)draw_below(draw, 14) : number;
     struct bk_agent_config *config = &host->config;
     enum bk_kind kind = one_in(draw, 3) ? BK_KIND_WEIGHTED : BK_KIND_PROBABILISTIC;
     static const enum bk_kind plain[] = {BK_KIND_UNBUCKETED, BK_KIND_TIME, BK_KIND_HASH};
@@ -432,6 +432,8 @@ static void draw_config(struct host *host, int number)
     else if (which >= 10)
         kind = BK_KIND_COUNT;
     struct bk_strategy strategy = vectors_draw_strategy(draw, kind, is_aged);
+    if (number == 31)
+        bk_strategy_shards(2 + (uint32_t)draw_below(draw, 4), &strategy);
     *config = bk_agent_config_default(&strategy);
     if (which < 10) {
         config->coordination = (enum bk_coordination)(which / 3);

@@ -9,8 +9,10 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
     uint64_t threshold = 1 + draw_below(draw, 4), numerator = 1 + draw_below(draw, 3);
     bool is_plain = !one_in(draw, 4), is_sharded = kind == VECTORS_SHARDS;
     uint64_t bits_most = one_in(draw, 8) ? BK_BITS_MAX : 2;
+    static const enum bk_kind counted[] = {BK_KIND_COUNT, BK_KIND_PROBABILISTIC, BK_KIND_WEIGHTED};
+    bool are_counted = (int)kind == VECTORS_COUNTED_SHARDS;
     bk_strategy_unbucketed(&strategy);
-    kind = is_sharded ? BK_KIND_TIME : kind;
+    kind = is_sharded ? BK_KIND_TIME : are_counted ? counted[draw_below(draw, 3)] : kind;
     switch (kind) {
     case BK_KIND_TIME: {
         int64_t epoch_ns = is_plain ? 0 : draw_time(draw);
@@ -42,6 +44,8 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
     default:
         break;
     }
+    if (are_counted)
+        bk_strategy_shards(2 + (uint32_t)draw_below(draw, 4), &strategy);
     if (may_age && (kind == BK_KIND_COUNT || bk_kind_fires(kind)))
         bk_strategy_max_age(1000 + draw_span(draw, 3000), &strategy);
     return strategy;
@@ -107,6 +111,8 @@ void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_
         if (last->strategy.kind == BK_KIND_TIME && last->strategy.of.time.shards > 1 && one_in(draw, 2))
             kind = VECTORS_SHARDS;
         struct bk_strategy next = vectors_draw_strategy(draw, kind, last->strategy.max_age_ns != 0);
+        if (last->strategy.shards > 1 && !one_in(draw, 8))
+            bk_strategy_shards(last->strategy.shards, &next);
         int64_t from_ns = (last->from_ns > now_ns ? last->from_ns : now_ns) + draw_some(draw, 3000);
         bk_history_change(history, from_ns, &next);
     }

@@ -82,6 +82,10 @@ static const struct family families[] = {
     {"read-shards", vectors_read, VECTORS_SHARDS},
     {"history-shards", vectors_history, VECTORS_SHARDS},
     {"agent-shards", vectors_agent, 30},
+    {"route-counted-shards", vectors_route, VECTORS_COUNTED_SHARDS},
+    {"read-counted-shards", vectors_read, VECTORS_COUNTED_SHARDS},
+    {"history-counted-shards", vectors_history, VECTORS_COUNTED_SHARDS},
+    {"agent-counted-shards", vectors_agent, 31},
 };
 #define FAMILIES (sizeof families / sizeof *families)
 

@@ -111,4 +111,12 @@
     {"agent-count-incremental", 955}, {"route-shards", 1502}, {"read-shards", 1502}, {"history-shards", 54},
     {"agent-shards", 234}, {"agent-shards", 504}, {"idgen-columns", 12}, {"agent-locked-lwt", 512},
     {"agent-locked-column-lines", 40}, {"agent-guarded-lines", 1016}, {"agent-locked-lwt-lines", 28},
-    {"agent-count-lwt", 491},
+    {"agent-count-lwt", 491}, {"route-counted-shards", 1}, {"route-counted-shards", 2},
+    {"route-counted-shards", 3}, {"route-counted-shards", 1502}, {"read-counted-shards", 1},
+    {"read-counted-shards", 2}, {"read-counted-shards", 3}, {"read-counted-shards", 4},
+    {"history-counted-shards", 1}, {"history-counted-shards", 2}, {"history-counted-shards", 3},
+    {"history-counted-shards", 4}, {"agent-counted-shards", 1}, {"agent-counted-shards", 2},
+    {"agent-counted-shards", 3},
+{
+    "agent-counted-shards", 4
+}

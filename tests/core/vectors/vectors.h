@@ -40,8 +40,9 @@ void vectors_query(FILE *out, const struct bk_query *query);
 void vectors_step(FILE *out, const struct bk_read_step *step);
 
 /* Small numbers, so that thresholds, windows and ages meet often. */
-/* Of time, with shards. */
-#define VECTORS_SHARDS BK_KINDS
+/* Of time, and of a kind that counts, with shards. */
+#define VECTORS_SHARDS         BK_KINDS
+#define VECTORS_COUNTED_SHARDS (BK_KINDS + 1)
 struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, bool may_age);
 struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t sequence);
 struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *strategy, int64_t now_ns);

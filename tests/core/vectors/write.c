@@ -108,6 +108,7 @@ void vectors_strategy(FILE *out, const struct bk_strategy *strategy)
     default:
         break;
     }
+    vectors_member(out, "shards", strategy->shards);
     vectors_member(out, "max_age_ns", strategy->max_age_ns);
     fputs("}", out);
 }

@@ -108,7 +108,7 @@ class Strategy:
         return cls._made(lib.bk_strategy_weighted, bytes, threshold)
 
     def with_shards(self, shards: int) -> "Strategy":
-        """Returns the same strategy of time windows, each divided into this many partitions."""
+        """Returns the same strategy with each window, or each counted bucket, divided into this many partitions."""
         strategy = self._copy_from(self._c[0])
         check(lib.bk_strategy_shards(shards, strategy._c))
         return strategy
@@ -142,7 +142,8 @@ class Strategy:
         """The members of struct bk_strategy that its kind has, and max_age_ns."""
         name, members = _SETTINGS[self.kind]
         group = getattr(self._c.of, name) if name else None
-        return {member: int(getattr(group, member)) for member in members} | {"max_age_ns": int(self._c.max_age_ns)}
+        own = {member: int(getattr(group, member)) for member in members} | {"max_age_ns": int(self._c.max_age_ns)}
+        return own | {"shards": int(self._c.shards)} if self._c.shards else own
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Strategy) and (self.kind, self.settings) == (other.kind, other.settings)

@@ -100,9 +100,6 @@ final class Cases {
             } else {
                 core.bk_strategy_time(number(node.path("window_ns")), number(node.path("epoch_ns")), out);
             }
-            if (node.has("shards")) {
-                core.bk_strategy_shards(node.get("shards").asInt(), out);
-            }
             break;
         case "count":
             core.bk_strategy_count(number(node.path("rows")), out);
@@ -123,6 +120,9 @@ final class Cases {
             break;
         default:
             core.bk_strategy_unbucketed(out);
+        }
+        if (node.has("shards")) {
+            core.bk_strategy_shards(node.get("shards").asInt(), out);
         }
         if (node.has("max_age_ns")) {
             core.bk_strategy_max_age(number(node.get("max_age_ns")), out);
