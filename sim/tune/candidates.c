@@ -526,6 +526,7 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
         char label[LAB_LABEL_SIZE_MAX + 1];
         strategy.settings.strategy = ladder.rungs[i];
         strategy.settings.strategy.max_age_ns = template->settings.strategy.max_age_ns;
+        strategy.settings.strategy.shards = template->settings.strategy.shards;
         if (is_entered(contest, &strategy.settings))
             continue;
         name(contest, base, &strategy.settings, label);

@@ -559,7 +559,8 @@ static bool is_known(const struct lab_scenario *scenario, const struct lab_setti
     const enum bk_kind kind = settings->strategy.kind;
     const bool counts = kind == BK_KIND_COUNT || kind == BK_KIND_PROBABILISTIC || kind == BK_KIND_WEIGHTED;
     const struct wl_workload *workload = &scenario->workload;
-    if (!tune_is_plain(scenario, settings) || scenario->deletes.share > 0)
+    if (!tune_is_plain(scenario, settings) || scenario->deletes.share > 0 ||
+        (counts && lab_shards(&settings->strategy) > 1))
         return false;
     /* Keys that grow are integrated window by window, and bursts are taken for the same on every day. */
     if (wl_has_days(workload) && (workload->has_bursts || (workload->growth > 1 && kind != BK_KIND_TIME)))

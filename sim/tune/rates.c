@@ -229,14 +229,13 @@ static void set_kind(const struct lab_scenario *scenario, const struct lab_setti
 {
     const struct bk_strategy *strategy = &settings->strategy;
     const struct sim_size *size = &scenario->workload.row_bytes;
-    rates->parts = 1;
+    rates->parts = (double)lab_shards(strategy);
     rates->rows = (double)INFINITY;
     switch (strategy->kind) {
     case BK_KIND_HASH:
         rates->parts = (double)strategy->of.hash.buckets;
         break;
     case BK_KIND_TIME:
-        rates->parts = (double)lab_shards(strategy);
         if (wl_has_own_times(&scenario->workload) ||
             (strategy->of.time.calendar == BK_CALENDAR_NONE &&
              (strategy->of.time.window_ns % SIM_SECOND != 0 || strategy->of.time.epoch_ns % SIM_SECOND != 0)))
@@ -259,6 +258,7 @@ static void set_kind(const struct lab_scenario *scenario, const struct lab_setti
     default:
         break;
     }
+    rates->rows /= rates->parts;
     if (strategy->max_age_ns != 0)
         rates->least = 0;
 }
@@ -285,8 +285,9 @@ static bool know_writes(const struct tune_prospect *prospect, const struct lab_s
         (int64_t)((double)workload.duration_ns * judged_seconds(prospect, settings) / prospect->seconds);
     if (make_profile(&workload, &profile)) {
         *out = facts_of(&rates, limit, chance);
-        if (strategy->kind == BK_KIND_COUNT && settings->source <= BK_SOURCE_LEASE && rates.rows <= limit)
-            *out = (struct lab_rate_facts){.is_known = true, .peak = fmin(out->peak, rates.rows)};
+        const double rows = rates.rows * rates.parts;
+        if (strategy->kind == BK_KIND_COUNT && settings->source <= BK_SOURCE_LEASE && rows <= limit)
+            *out = (struct lab_rate_facts){.is_known = true, .peak = fmin(out->peak, rows)};
     }
     free(profile.pieces);
     return !profile.lacks_memory;
@@ -322,7 +323,7 @@ static void know_reads(const struct tune_prospect *prospect, const struct lab_se
     if (!(busiest > 0))
         return;
     set_kind(scenario, settings, &rates);
-    const double ends_per_s = busiest * prospect->rows / prospect->seconds / rates.rows +
+    const double ends_per_s = busiest * prospect->rows / prospect->seconds / (rates.rows * rates.parts) +
                               (strategy->kind == BK_KIND_TIME && strategy->of.time.window_ns > 0
                                    ? (double)SIM_SECOND / (double)strategy->of.time.window_ns
                                    : 0);

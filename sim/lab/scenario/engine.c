@@ -210,6 +210,9 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return lab_fail_value(
                 reader, lab_node_find(settings, "max_age"),
                 "'count' with agents does not store when a bucket began; use 'probabilistic', or 'time'");
+        if (is_cluster && strategy->settings.strategy.shards > 1)
+            return lab_fail_value(reader, lab_node_find(settings, "shards"),
+                                  "with agents only windows of 'time' have shards; remove it, or 'agents'");
         if (is_cluster && strategy->settings.strategy.kind == BK_KIND_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

@@ -211,6 +211,15 @@ const struct lab_setting lab_setting_table[] = {
      .range = "a table, as in chat.messages", .standard_text = "the only one in the file",
      .meaning = "which table, if the file has several"},
     /* of several kinds */
+    {"shards", "shards", KIND(COUNT), LAB_SETTING_U32, PLACE(strategy.shards), FROM(1, BK_SHARDS_MAX),
+     .needs = {"counter", VALUE(BK_SOURCE_EXTERNAL) | VALUE(BK_SOURCE_COUNTER) | VALUE(BK_SOURCE_LWT) |
+                              VALUE(BK_SOURCE_LEASE)},
+     .is_rung = true, .told = "shards %s", .drawn = "%s shard{s}", .standard_text = "1",
+     .meaning = "partitions of each bucket of `rows` rows, as for `time`; see [shards](#shards). Not for a "
+                "counter that counts stored rows"},
+    {"shards", "shards", FIRES, LAB_SETTING_U32, PLACE(strategy.shards), FROM(1, BK_SHARDS_MAX),
+     .is_rung = true, .told = "shards %s", .drawn = "%s shard{s}", .standard_text = "1",
+     .meaning = "partitions of each bucket, as for `time`; see [shards](#shards)"},
     {"max_age", "max_age_ns", KIND(COUNT) | FIRES, LAB_SETTING_DURATION, PLACE(strategy.max_age_ns),
      MICROSECOND, .told = "max age %s", .drawn = "at most %s",
      .meaning = "the key also rolls at its first row at or after the next multiple of this since 1970; see "

@@ -464,11 +464,13 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
-/* The greatest age applies to all eras. */
+/* The greatest age and the shards apply to all eras. */
 static bool check_max_age(struct lab_reader *reader, const struct lab_node *node,
                           struct lab_settings *settings)
 {
     const struct bk_strategy *strategy = &settings->strategy;
+    for (uint32_t i = 0; i < settings->change_count; i++)
+        settings->changes[i].strategy.shards = strategy->shards;
     if (strategy->max_age_ns == 0)
         return true;
     if (strategy->kind == BK_KIND_COUNT && lab_node_find(node, "then") != NULL)

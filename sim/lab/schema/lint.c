@@ -256,7 +256,7 @@ static double rows_in(const struct lint *lint, double all, double in_window, dou
         double increments = (double)bk_threshold(strategy);
         most = rows_of_increment(lint) * (increments + sigmas * sqrt(increments));
     }
-    most *= writers;
+    most *= writers / (double)lab_shards(strategy);
     most = in_window < most ? in_window : most;
     return most < all ? most : all;
 }

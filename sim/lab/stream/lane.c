@@ -2,13 +2,14 @@
 /* A lane routes batches of a key's rows by one strategy, from lab_lane_begin() to lab_lane_end().
  *
  * What comes in: batches, in order of arrival. What it keeps: the key's state, and the book of its
- * partitions. What goes out: finished partitions, costs and the digest, to the tally. Rows take one of four
+ * partitions. What goes out: finished partitions, costs and the digest, to the tally. Rows take one of five
  * ways:
  *
  *   by range    the route of a row holds for those after it; only the last partition of the book is open
  *   by id       BK_KIND_HASH: each row has its own bucket; the book is a hash table
  *   by window   BK_KIND_TIME with shards, or where rows have their own times, so that any window may get
  *               another row: all are kept
+ *   by shard    counted buckets with shards: all of the newest bucket's are open
  *   by era      the settings change: an older partition may get rows again, late ones, or rows of new
  *               settings whose bucket numbers overlap those of the old ones; all are kept */
 #include "lane.h"
@@ -665,6 +666,17 @@ static bool goes_by_window(const struct lab_lane_settings *settings)
            (lab_shards(settings->strategy) > 1 || wl_has_own_times(&settings->scenario->workload));
 }
 
+/* Adds one row to the partition. */
+static void add_row(struct lab_lane *lane, const struct lab_batch *batch, size_t row,
+                    struct lab_entry *partition)
+{
+    if (lane->tally->stored != NULL)
+        lab_stored_rows(lane->tally->stored, lane->key, batch, row, row + 1, partition->bucket);
+    add_rows(lane, batch, row, row + 1, partition);
+    lab_watch_second(batch->second_begin[row], &partition->second, &partition->rows_in_second, lane->tally);
+    sim_placement_add(&lane->placement, partition->bucket, 1);
+}
+
 static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = lane->settings->strategy;
@@ -681,13 +693,49 @@ static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch,
             lane->tally->reopened += !window->is_reopened;
             window->is_reopened = true;
         }
-        if (lane->tally->stored != NULL)
-            lab_stored_rows(lane->tally->stored, lane->key, batch, i, i + 1, bucket);
-        add_rows(lane, batch, i, i + 1, window);
+        add_row(lane, batch, i, window);
         if (batch->own_ns != NULL)
             window->end_row = window->size.rows;
-        lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, lane->tally);
-        sim_placement_add(&lane->placement, bucket, 1);
+    }
+}
+
+/* --- Rows by shard --- */
+
+/* Ends the shards of the newest bucket. */
+static void end_shards(struct lab_lane *lane)
+{
+    struct lab_book *book = &lane->book;
+    for (size_t i = book->count; i > 0 && !item(book, i - 1)->has_ended; i--) {
+        end(lane, item(book, i - 1), true);
+        item(book, i - 1)->has_ended = true;
+    }
+    if (lane->settings->scenario->reads.present)
+        lab_lane_forget(lane);
+    else
+        book->count = 0;
+}
+
+static void rows_by_shard(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
+{
+    const struct bk_strategy *strategy = lane->settings->strategy;
+    for (size_t i = from; i < to; i++) {
+        const struct bk_row row = {batch->times_ns[i], batch->first_row + i, batch->ids[i],
+                                   lab_batch_payload(batch, i)};
+        struct bk_placement route;
+        struct bk_effect effect;
+        enum bk_status status = bk_route(strategy, &lane->state, &row, &route);
+        assert(status == BK_OK);
+        if (lane->book.count > 0 && lab_open(lane)->bucket < lab_first_shard(strategy, route.bucket))
+            end_shards(lane);
+        struct lab_entry *shard = find(lane, route.bucket);
+        if (shard == NULL)
+            return;
+        add_row(lane, batch, i, shard);
+        status = bk_advance(strategy, &lane->state, &row, &effect);
+        assert(status == BK_OK);
+        (void)status;
+        lane->tally->counter_increments += effect.counter_increments;
+        lane->tally->state_writes += effect.state_writes;
     }
 }
 
@@ -744,7 +792,7 @@ static bool is_era_closed(const struct lab_lane *lane, const struct lab_entry *p
                partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
     if (partition->regime < lane->regime && !bk_kind_fires(era->strategy.kind))
         return true;
-    int64_t current = era->shift + lane->history.key.bucket;
+    int64_t current = era->shift + lane->history.key.bucket * lab_shards(&era->strategy);
     if (era->strategy.kind == BK_KIND_TIME) {
         struct bk_row now = {.time_ns = end_ns};
         struct bk_placement route;
@@ -850,6 +898,8 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t 
         rows_by_id(lane, batch, from, to);
     else if (goes_by_window(lane->settings))
         rows_by_window(lane, batch, from, to);
+    else if (lab_shards(lane->settings->strategy) > 1)
+        rows_by_shard(lane, batch, from, to);
     else
         rows_by_range(lane, batch, from, to);
 }
@@ -861,7 +911,7 @@ static int64_t current_bucket(const struct lab_lane *lane, int64_t end_ns)
     struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
     struct bk_placement route;
     if (lane->settings->strategy->kind != BK_KIND_TIME && lane->settings->strategy->max_age_ns == 0)
-        return lane->state.bucket;
+        return lane->state.bucket * lab_shards(lane->settings->strategy);
     bk_route(lane->settings->strategy, &lane->state, &now, &route);
     return lab_first_shard(lane->settings->strategy, route.bucket);
 }
@@ -961,7 +1011,8 @@ void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
-    const bool is_all = has_eras || goes_by_window(lane->settings);
+    const bool is_all =
+        has_eras || goes_by_window(lane->settings) || lab_shards(lane->settings->strategy) > 1;
     for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
         struct lab_entry *partition = item(book, i);
         const bool is_closed =

@@ -93,7 +93,8 @@ static void begin(struct reading *reading)
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
-/* The partitions of a window, one per shard that has rows; or one partition, if there are no shards. */
+/* The partitions of a window or bucket, one per shard that has rows; or one partition, if there are no
+ * shards. */
 struct window {
     const struct lab_entry *lowest;
     size_t count;
@@ -126,7 +127,7 @@ static struct window next_down(const struct reading *reading)
         rows += window.lowest->size.rows;
         window.end_row = window.lowest->end_row > window.end_row ? window.lowest->end_row : window.end_row;
     }
-    if (wl_has_own_times(&lane->settings->scenario->workload))
+    if (strategy->kind == BK_KIND_TIME && wl_has_own_times(&lane->settings->scenario->workload))
         window.end_row = rows;
     window.from_row = window.end_row - rows;
     return window;
@@ -145,6 +146,7 @@ static uint64_t count_found(struct reading *reading, const struct window *window
         return wanted;
     }
     const struct lab_horizon *horizon = lane->horizon;
+    const uint32_t shards = (uint32_t)lab_shards(lane->settings->strategy);
     uint64_t rows[BK_SHARDS_MAX] = {0}, filled = 0;
     if (wanted == window->end_row - window->from_row) {
         for (; filled < window->count; filled++)
@@ -154,7 +156,7 @@ static uint64_t count_found(struct reading *reading, const struct window *window
         row = row > reading->live_from ? row : reading->live_from;
         for (const uint64_t end = row + wanted; row < end; row++) {
             const uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
-            filled += rows[bk_bucket_of_id(id, lane->settings->strategy->of.time.shards)]++ == 0;
+            filled += rows[bk_bucket_of_id(id, shards)]++ == 0;
             if (limit == UINT64_MAX && filled == window->count)
                 break; /* only their number matters */
         }
@@ -162,7 +164,7 @@ static uint64_t count_found(struct reading *reading, const struct window *window
     reading->done.filled += filled;
     if (limit == UINT64_MAX)
         reading->done.scanned += wanted;
-    for (int64_t i = 0; limit != UINT64_MAX && i < lab_shards(lane->settings->strategy); i++)
+    for (uint32_t i = 0; limit != UINT64_MAX && i < shards; i++)
         reading->done.scanned += rows[i] < limit ? rows[i] : limit;
     return wanted;
 }
@@ -174,6 +176,27 @@ static bool holds_older(const struct reading *reading, const struct window *wind
     from = from > reading->live_from ? from : reading->live_from;
     until = until < reading->row_from ? until : reading->row_from;
     return from < until;
+}
+
+/* The shards of such a window in which a query finds an older row. */
+static uint64_t count_older(const struct reading *reading, const struct window *window)
+{
+    const struct lab_horizon *horizon = reading->lane->horizon;
+    const uint32_t shards = (uint32_t)lab_shards(reading->lane->settings->strategy);
+    uint64_t older = 0, seen = 0;
+    if (window->count == 1)
+        return 1;
+    if (!rows_expire(reading->lane->settings)) {
+        for (size_t i = 0; i < window->count; i++)
+            older += window->lowest[i].first_ns < reading->reader.from_ns;
+        return older;
+    }
+    uint64_t row = window->from_row > reading->live_from ? window->from_row : reading->live_from;
+    for (; row < window->end_row && row < reading->row_from; row++) {
+        const uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
+        seen |= UINT64_C(1) << bk_bucket_of_id(id, shards);
+    }
+    return (uint64_t)__builtin_popcountll(seen);
 }
 
 static void answer_walk(struct reading *reading, const struct bk_read_step *step)
@@ -195,7 +218,8 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
         if (past.high <= step->bucket_high) { /* otherwise it is newer than the range and not queried */
             rows += count_found(reading, &past, step->rows);
             /* The end of a range is recognised by the first row beyond it. */
-            reading->done.scanned += is_older && reader->ends_at_older;
+            if (is_older && reader->ends_at_older)
+                reading->done.scanned += count_older(reading, &past);
             saw_older = saw_older || is_older;
             if (empties != NULL && past.high < empty_high)
                 bk_empties_learn(empties, reading->lane->settings->strategy, reader, reading->event->now_ns,
@@ -558,7 +582,7 @@ static bool is_in_reach(const struct lab_lane *lane, uint32_t width)
     const struct lab_reads *reads = &lane->settings->scenario->reads;
     const struct lab_entry *above = &lane->book.items[lane->book.begin + width];
     if (reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
-        lab_open(lane)->end_row - above->end_row < reads->kinds[LAB_READ_LATEST].rows)
+        lane->placement.rows - above->end_row < reads->kinds[LAB_READ_LATEST].rows)
         return true;
     if (lane->expected != NULL)
         return false;
@@ -573,8 +597,10 @@ static bool is_in_reach(const struct lab_lane *lane, uint32_t width)
 
 void lab_lane_forget(struct lab_lane *lane)
 {
-    /* The last step of a read of a range is one below the step with the range's last rows. */
-    const uint32_t width = 2 * lane->settings->width;
+    /* The last step of a read of a range is one below the step with the range's last rows. A shard's last row
+     * may be older than those of others of its bucket, so the next bucket up tells. */
+    const uint32_t shards = (uint32_t)lab_shards(lane->settings->strategy);
+    const uint32_t width = 2 * lane->settings->width * shards + (shards > 1 ? shards : 0);
     struct lab_book *book = &lane->book;
     while (!keeps_all(lane->settings) && book->count - 1 > width && !is_in_reach(lane, width)) {
         book->begin++;

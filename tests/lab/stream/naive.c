@@ -86,9 +86,8 @@ int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
 
 int64_t naive_shards(const struct bk_strategy *strategy)
 {
-    return strategy->kind != BK_KIND_TIME || strategy->of.time.shards == 0
-               ? 1
-               : (int64_t)strategy->of.time.shards;
+    uint32_t shards = strategy->kind == BK_KIND_TIME ? strategy->of.time.shards : strategy->shards;
+    return shards == 0 ? 1 : (int64_t)shards;
 }
 
 #define KEPT_MOST 62 /* windows */
@@ -237,7 +236,8 @@ static bool is_left(const struct writer *writer, const struct naive_partition *p
     if (partition->regime < writer->regime && !bk_kind_fires(era->strategy.kind))
         return true;
     if (era->strategy.kind != BK_KIND_TIME)
-        return partition->bucket < era->shift + writer->history_state.key.bucket;
+        return partition->bucket <
+               era->shift + writer->history_state.key.bucket * naive_shards(&era->strategy);
     return naive_floor(partition->bucket - era->shift, naive_shards(&era->strategy)) <
            naive_window(&era->strategy, now_ns);
 }
@@ -334,7 +334,8 @@ static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
         return 0;
     if (strategy->kind == BK_KIND_TIME)
         return naive_window(strategy, end_ns) * naive_shards(strategy);
-    return writer->state.bucket + (writer->state.is_begun && end_ns >= writer->state.until_ns);
+    return (writer->state.bucket + (writer->state.is_begun && end_ns >= writer->state.until_ns)) *
+           naive_shards(strategy);
 }
 
 /* --- */

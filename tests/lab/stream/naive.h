@@ -108,7 +108,7 @@ void naive_watch_limits(const struct lab_scenario *scenario, size_t key_size,
                         const struct naive_partition *partition, int64_t time_ns,
                         struct naive_result *result);
 void naive_free(struct naive_result *result);
-/* Partitions of a window. */
+/* Partitions of a window or bucket. */
 int64_t naive_shards(const struct bk_strategy *strategy);
 int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns);
 

@@ -42,33 +42,33 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
     if (plan == BK_PLAN_PARALLEL)
         question.width = at_once == 0 ? 8 : at_once;
     question.wanted = kind == LAB_READ_LATEST ? read->rows : UINT64_MAX;
+    const int64_t shards = naive_shards(strategy);
     if (strategy->kind == BK_KIND_TIME) {
         int64_t last_ns = question.until_ns - 1 < sight->now_ns ? question.until_ns - 1 : sight->now_ns;
         int64_t first_ns = question.from_ns > sight->birth_ns ? question.from_ns : sight->birth_ns;
-        int64_t shards = naive_shards(strategy);
         question.newest = naive_window(strategy, last_ns) * shards + shards - 1;
         question.oldest =
             first_ns > last_ns ? question.newest + 1 : naive_window(strategy, first_ns) * shards;
-        /* Whole windows. */
-        question.most =
-            question.most == UINT64_MAX ? UINT64_MAX : question.most / (uint64_t)shards * (uint64_t)shards;
-        if (plan == BK_PLAN_PARALLEL)
-            question.width = question.width < shards ? 1 : question.width / shards;
-        question.width *= shards;
     } else if (strategy->kind == BK_KIND_HASH) {
         question.newest = (int64_t)strategy->of.hash.buckets - 1;
         question.asks_all = plan != BK_PLAN_LAZY;
         if (plan != BK_PLAN_LAZY && plan != BK_PLAN_PARALLEL)
             question.width = question.newest + 1;
     } else if (strategy->kind != BK_KIND_UNBUCKETED) {
-        question.newest = sight->state->bucket;
+        question.newest = (sight->state->bucket + 1) * shards - 1;
         question.walks_to_older = kind == LAB_READ_RANGE;
         bool is_dated = bk_kind_fires(strategy->kind) && kind == LAB_READ_RANGE && sight->state->bucket > 0;
         if (is_dated && question.from_ns > sight->state->last_change_ns)
-            question.oldest = sight->state->bucket;
+            question.oldest = sight->state->bucket * shards;
         if (is_dated && question.until_ns <= sight->state->last_change_ns)
-            question.newest--;
+            question.newest -= shards;
     }
+    /* Whole windows or buckets. */
+    if (question.most != UINT64_MAX)
+        question.most -= question.most % (uint64_t)shards;
+    if (plan == BK_PLAN_PARALLEL)
+        question.width = question.width < shards ? 1 : question.width / shards;
+    question.width *= shards;
     return question;
 }
 

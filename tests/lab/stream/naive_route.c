@@ -154,7 +154,8 @@ int64_t naive_route(const struct bk_strategy *strategy, struct bk_key_state *sta
     bool is_written = is_aged && begins_by_age(strategy, state, number, row->time_ns);
     if (!is_aged && strategy->kind == BK_KIND_COUNT)
         state->bucket = (int64_t)(number / strategy->of.count.rows);
-    int64_t bucket = state->bucket;
+    int64_t bucket =
+        state->bucket * naive_shards(strategy) + hash_bucket(row->id, (uint32_t)naive_shards(strategy));
     uint64_t weight = is_random ? weight_of(strategy, row) : 0;
     uint64_t threshold = !is_random                           ? 0
                          : strategy->kind == BK_KIND_WEIGHTED ? strategy->of.weighted.threshold

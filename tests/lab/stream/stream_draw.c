@@ -384,6 +384,13 @@ static void say_rest(struct draw *draw, const char *kind, bool may_age, bool may
     say(draw, ", label: s%" PRIu64 "}\n", index);
 }
 
+/* Of counted buckets, in some seeds without a draw, so that other draws stay as they are. */
+static void say_shards(struct draw *draw, uint64_t index)
+{
+    if (draw->seed % 4 == 3 && !draw->is_thin && !draw->is_expected)
+        say(draw, ", shards: %" PRIu64, 1 + (draw->seed / 4 + index) % (draw->has_reads ? 9 : 64));
+}
+
 /* Few windows, so that readers never have more than 32 runs of empty windows to remember. */
 static void say_time(struct draw *draw, uint64_t index)
 {
@@ -432,6 +439,8 @@ static void say_count(struct draw *draw, uint64_t index)
         say(draw, ", batch: %" PRIu64, spread(draw, 1, 40));
     if (source >= 5)
         say(draw, ", every_rows: %" PRIu64, spread(draw, 1, 40));
+    if (source < 4)
+        say_shards(draw, index);
     say_rest(draw, "count", source == 0, source == 0, index);
 }
 
@@ -459,6 +468,7 @@ static void say_strategy(struct draw *draw, uint64_t index)
         else
             say(draw, "  - probabilistic: {bits: %" PRIu64, below(draw, 5));
         say(draw, ", threshold: %" PRIu64, spread(draw, 1, 20));
+        say_shards(draw, index);
         say_rest(draw, "probabilistic", true, true, index);
         break;
     case 5:
@@ -468,6 +478,7 @@ static void say_strategy(struct draw *draw, uint64_t index)
     default:
         say(draw, "  - weighted: {bytes: %" PRIu64 "B, threshold: %" PRIu64, spread(draw, 1, 4000),
             spread(draw, 1, 20));
+        say_shards(draw, index);
         say_rest(draw, "weighted", true, true, index);
     }
 }

@@ -460,10 +460,11 @@ static bool fill_from_distribution(struct profile *profile, struct sim_error *er
         return fail(
             profile, error,
             "takes its rows from a trace; run the scenario first, and give the run's number with --run");
-    if (strategy->kind == BK_KIND_COUNT && strategy->max_age_ns == 0) {
+    const bool is_whole = strategy->max_age_ns == 0 && lab_shards(strategy) == 1;
+    if (strategy->kind == BK_KIND_COUNT && is_whole) {
         uint64_t rows = strategy->of.count.rows;
         profile->rows = (struct stress_figures){(double)rows, 0, rows, rows};
-    } else if (strategy->kind == BK_KIND_PROBABILISTIC && strategy->max_age_ns == 0) {
+    } else if (strategy->kind == BK_KIND_PROBABILISTIC && is_whole) {
         const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
         profile->rows = (struct stress_figures){
             tune_mean_rows(&distribution), tune_stddev_rows(&distribution),

@@ -317,12 +317,11 @@ static inline bool lab_kind_ends(enum bk_kind kind)
     return kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH;
 }
 
-/* The partitions of a window of `time`, and the first one of the window that has this bucket. Of another
- * kind, each bucket is by itself. */
+/* The partitions of a window or of a counted bucket, and the first one of those that have this one. */
 static inline int64_t lab_shards(const struct bk_strategy *strategy)
 {
-    return strategy->kind == BK_KIND_TIME && strategy->of.time.shards > 1 ? (int64_t)strategy->of.time.shards
-                                                                          : 1;
+    const uint32_t shards = strategy->kind == BK_KIND_TIME ? strategy->of.time.shards : strategy->shards;
+    return shards > 1 ? (int64_t)shards : 1;
 }
 static inline int64_t lab_first_shard(const struct bk_strategy *strategy, int64_t bucket)
 {
