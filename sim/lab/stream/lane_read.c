@@ -598,9 +598,8 @@ static bool is_in_reach(const struct lab_lane *lane, uint32_t width)
 void lab_lane_forget(struct lab_lane *lane)
 {
     /* The last step of a read of a range is one below the step with the range's last rows. A shard's last row
-     * may be older than those of others of its bucket, so the next bucket up tells. */
-    const uint32_t shards = (uint32_t)lab_shards(lane->settings->strategy);
-    const uint32_t width = 2 * lane->settings->width * shards + (shards > 1 ? shards : 0);
+     * may be older than those of others of its bucket; the partition this far above is of a later bucket. */
+    const uint32_t width = 2 * lane->settings->width * (uint32_t)lab_shards(lane->settings->strategy);
     struct lab_book *book = &lane->book;
     while (!keeps_all(lane->settings) && book->count - 1 > width && !is_in_reach(lane, width)) {
         book->begin++;
