@@ -530,7 +530,11 @@ static void add_ttl(const struct lab_scenario *scenario, struct lab_writer *text
 static const char *when_of_write(const struct maker *maker)
 {
     bool may_lack = maker->scenario->row_cost.is_estimated && !maker->scenario->row_has_nulls;
-    return maker->takes_bits
+    return maker->strategy->settings.strategy.shards > 1
+               ? "each row; a retry goes to the bucket of the first try: the state's bucket times the number "
+                 "of "
+                 "shards, plus bk_bucket_of_id() of the row's random bits, which are bk_id_bits() of its id"
+           : maker->takes_bits
                ? "each row; a retry goes to the bucket of the first try; the row's random bits are "
                  "bk_id_bits(BK_ID_TIMEUUID) of its id, as the low bits of a timeuuid never change in a "
                  "process"
@@ -607,7 +611,8 @@ static const char *when_of_select(const struct lab_design *design, const struct 
     if (is_newest && maker->is_hash)
         return "the newest rows of a bucket; each bucket may hold the newest of all";
     if (is_newest && maker->is_sharded)
-        return "the newest rows of a bucket; of all shards of a window at once, then of the window before";
+        return "the newest rows of a bucket; of all shards at once, then of those of the window or count "
+               "before";
     return is_newest ? "the newest rows of a bucket; the next bucket when they are not enough"
                      : "rows of a bucket, in no order of time";
 }
