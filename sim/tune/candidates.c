@@ -437,7 +437,7 @@ static void add_window(struct ladder *out, int64_t length_ns, int64_t epoch_ns, 
 
 /* The longest window that the distribution does not exclude, and common lengths below it: down to a quarter
  * of the first that is within the limits by it, or else while the busiest key may have a hundredth of the
- * rows. */
+ * rows; if the last of these is excluded, it as well. */
 static void climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                        struct ladder *out)
 {
@@ -475,6 +475,8 @@ static void climb_time(const struct tune_contest *contest, const struct bk_strat
         if (within == LAB_WITHIN)
             least_ns = fmax(least_ns, (double)window_ns / WINDOW_PART);
     }
+    if (excluded_ns > 0) /* the shortest, which may be the nearest to the limits */
+        add_window(out, excluded_ns, epoch_ns, false, 1);
 }
 
 static void climb_count(const struct tune_contest *contest, const struct bk_strategy *template,

@@ -618,6 +618,26 @@ static bool run_seeds(struct search *search, size_t index, struct sim_error *err
     return run_round(search, error);
 }
 
+/* The setting that comes nearest to the limits, if distributions exclude all before a run: its figures show
+ * what would do. SIZE_MAX: there is none. */
+static size_t nearest_excluded(const struct tune_contest *contest)
+{
+    size_t nearest = SIZE_MAX;
+    double least = 1;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        if (entrant->is_endless)
+            continue;
+        if (entrant->seeds > 0 || entrant->status != TUNE_EXCEEDS)
+            return SIZE_MAX;
+        if (entrant->known.expected_share < least) {
+            least = entrant->known.expected_share;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
 static bool search_all(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
@@ -641,10 +661,12 @@ static bool search_all(struct search *search, struct sim_error *error)
     for (;;) {
         if (!run_leaders(search, error))
             return false;
-        const size_t next = lacking(contest);
-        if (next == SIZE_MAX)
+        size_t next = lacking(contest);
+        if (next == SIZE_MAX && (next = nearest_excluded(contest)) != SIZE_MAX)
+            list(search, next);
+        else if (next == SIZE_MAX)
             return true;
-        if (!run_seeds(search, next, error))
+        else if (!run_seeds(search, next, error))
             return false;
     }
 }

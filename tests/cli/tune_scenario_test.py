@@ -182,10 +182,13 @@ class TuneScenarioTest(ProgramTest):
             words = [order.index(step["within"]) for step in margin["rates"]]
             self.assertEqual(words, sorted(words), margin)
         self.assertNotIn("not judged", [step["within"] for step in answer["margin"][0]["rates"]])
+        # No distribution knows deletes.
+        deletes = ["--set", "deletes={share: 1%, after: 1h}", "--set", "reads=null"]
+        answer = self.tune(*deletes)
         label, step = next((margin["label"], step) for margin in answer["margin"] for step in margin["rates"]
                            if "rows_max" in step)
         yaml = next(each["yaml"] for each in answer["candidates"] if each["label"] == label)
-        run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set",
+        run = self.good_json("run", "small.yaml", "--json", "--no-charts", *deletes, "--set",
                              f"arrivals.rate={step['times'] / 2}/s", "--set", "strategies=[{" + yaml + "}]")
         metrics = run["strategies"][0]["metrics"]
         self.assertEqual(metrics["partitions.all.rows.max"], step["rows_max"])

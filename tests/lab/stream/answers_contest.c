@@ -482,7 +482,8 @@ static enum lab_within judge_window(const struct answer *answer, const struct tu
 }
 
 /* Common windows from the first that the distribution does not exclude, down to a quarter of the first that
- * is within the limits by it; and before them the longest in whole days, hours, minutes or seconds. */
+ * is within the limits by it; before them the longest in whole days, hours, minutes or seconds; and the last
+ * if it is excluded. */
 static void climb_time(const struct answer *answer, const struct tune_contest *contest, bool is_sharded,
                        double writes, int64_t epoch_ns, struct rungs *out)
 {
@@ -526,6 +527,8 @@ static void climb_time(const struct answer *answer, const struct tune_contest *c
             add_rung(out, window * 1e9, 2 * shards);
         least = within == LAB_WITHIN ? fmax(least, window / 4) : least;
     }
+    if (excluded > 0)
+        add_rung(out, excluded * 1e9, 1);
 }
 
 static void climb(const struct answer *answer, const struct tune_contest *contest, enum bk_kind kind,

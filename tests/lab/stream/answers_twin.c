@@ -613,7 +613,8 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     bool is_known =
         counts || (is_synthetic && !is_bursty && core->kind != BK_KIND_COUNT && !bk_kind_fires(core->kind));
     is_known = is_known && !is_odd_table(&scenario.design) && scenario.deletes.share == 0 &&
-               strategy->settings.change_count == 0 && !has_other_days(&scenario.workload, core->kind);
+               strategy->settings.change_count == 0 && !has_other_days(&scenario.workload, core->kind) &&
+               (core->kind == BK_KIND_TIME || naive_shards(core) == 1);
     if (told.has_distribution != is_known)
         return twin_differs(answer, "%s: whether its distribution is known differs", strategy->label);
     if (!is_known || answer->input->rows > 2000 || scenario.workload.every_ns > 0)
@@ -1030,6 +1031,8 @@ struct eras {
 static bool make_eras(const struct answer *answer, const struct lab_settings *settings, struct eras *eras)
 {
     *eras = (struct eras){.strategy = {&settings->strategy}, .from_ns = {INT64_MIN}, .count = 1};
+    if (settings->strategy.kind != BK_KIND_TIME && naive_shards(&settings->strategy) > 1)
+        return false; /* the naive engine alone has these */
     for (uint32_t i = 0; i < settings->change_count; i++, eras->count++) {
         const struct lab_change *change = &settings->changes[i];
         const struct bk_strategy *before = eras->strategy[i];
