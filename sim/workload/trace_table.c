@@ -744,7 +744,7 @@ static const char *time_text(struct trace_table *table, const struct trace_colum
         return text;
     if (is_joined)
         of_day = trimmed(table, column_of(table, TRACE_TIME_OF_DAY), &day_size);
-    if (!sim_grow(&table->text.bytes, &table->text.capacity, *size + day_size + 2 + YEAR_BYTES, 1))
+    if (!sim_grow(&table->text.bytes, &table->text.capacity, *size + day_size + 5 + YEAR_BYTES, 1))
         return NULL;
     char *bytes = table->text.bytes;
     if (is_joined && table->format->pattern == NULL)

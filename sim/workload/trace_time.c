@@ -500,13 +500,17 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
 bool trace_time_is_of_day(const char *text, size_t size)
 {
     const char *colon = size > 0 ? memchr(text, ':', size) : NULL;
+    const bool has_half = size > 3 && text[size - 3] == ' ' && strchr("AaPp", text[size - 2]) != NULL &&
+                          (text[size - 1] | 0x20) == 'm';
+    size -= has_half ? 3 : 0;
     bool is_of_day = colon != NULL && colon > text && colon - text <= 2;
     for (size_t i = 0; is_of_day && i < size; i++)
         is_of_day = is_digit(text[i]) || (i > 0 && strchr(":.,", text[i]) != NULL);
     return is_of_day;
 }
 
-/* A date of digits gets the digits of the time of day; hours get a leading 0. */
+/* A date of digits gets the digits of the time of day; hours get a leading 0, and minutes if they are alone.
+ */
 size_t trace_time_join(const char *date, size_t date_size, const char *text, size_t size, char *out)
 {
     bool is_of_digits = date_size > 0 && digit_count(date, date_size) == date_size;
@@ -514,13 +518,15 @@ size_t trace_time_join(const char *date, size_t date_size, const char *text, siz
     memcpy(out, date, date_size);
     if (!is_of_digits)
         out[used++] = ' ';
-    if (digits == 3 || digits == 5 || (size > 1 && text[1] == ':'))
+    const bool are_hours = !is_of_digits && digits == size && size > 0 && size <= 2;
+    if (digits == 3 || digits == 5 || (size > 1 && text[1] == ':') || (are_hours && size == 1))
         out[used++] = '0';
     for (size_t i = 0; i < size; i++) {
         if (!is_of_digits || text[i] != ':')
             out[used++] = text[i];
     }
-    return used;
+    memcpy(out + used, ":00", 3);
+    return used + (are_hours ? 3 : 0);
 }
 
 /* Hours, minutes and seconds; a spreadsheet drops a leading 0. */

@@ -555,6 +555,12 @@ static void test_logs_and_lists_are_read_by_the_form_of_their_lines(void **state
          AS_IS, T0 " web-1 0|" T0 " web-2 0|"},
         {"2026-01-01T09:00:00Z out {\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS, T0 " a 0|"},
         {"time,key\n2026/01/01 1:00:00 AM GMT+1,a\n", AS_IS, T0 " a 0|"},
+        {"Date,Time,room\n1/01/2026,12:00:00 AM,a\n1/13/2026,12:00:00 AM,a\n", AS_IS,
+         T0 " a 0|1768262400000000000 a 0|"},
+        {"date,hour,key\n2026-01-01,0,a\n2026-01-01,10,a\n",
+         {.columns =
+              {.time = NAME("date"), .time_of_day = NAME("hour"), .key = {NAME("key")}, .key_count = 1}},
+         T0 " a 0|1767261600000000000 a 0|"},
         {"# HELP a b\nup,host=a value=1 1767225600000000000\n", AS_IS, T0 " up,host=a 0|"},
         {"{\"data\": {\"rows\": [{\"at\": 1767225600, \"key\": \"a\"}, {\"at\": 1767225600, \"key\": "
          "\"b\"}]}}",
