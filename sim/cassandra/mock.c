@@ -3,7 +3,6 @@
  * defaults), requests of clients, and events of the queue. Kept: the pools and hash tables
  * of its state. Out: more events, and answers in slots. */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

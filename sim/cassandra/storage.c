@@ -3,7 +3,6 @@
  * Kept: a copy per replica, and the bodies of messages. Out: what a read finds, by the rules by which one of
  * two cells wins. */
 #include <assert.h>
-#include <string.h>
 
 #include "cassandra/token.h"
 #include "state.h"

@@ -3,7 +3,6 @@
  * disturbances of cluster and agents, alone or combined. Every fault has its own stream of random numbers, so
  * adding a fault does not change the others. All strategies have the same faults at the same times. If two
  * faults of a component overlap, it is healthy again when both have ended. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cluster_agents.h"

@@ -4,7 +4,6 @@
  * to their handlers. Out: the result. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

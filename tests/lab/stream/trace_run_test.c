@@ -306,8 +306,9 @@ static void assert_loads(const struct lab_result *result, const char *label, con
     char name[64];
     assert_true(cass_ring_create(5, &(struct cass_datacenter){"dc", 5, 1, 2}, 1, 8, &ring, &error));
     for (int i = 0; i < count; i++) {
-        const uint32_t *replicas =
-            cass_ring_replicas(ring, cass_token_bucketed(keys[i], strlen(keys[i]), buckets[i]));
+        int64_t token = buckets[i];
+        cass_tokens_bucketed(keys[i], strlen(keys[i]), &token, 1);
+        const uint32_t *replicas = cass_ring_replicas(ring, token);
         loads[replicas[0]] += bytes[i];
         loads[replicas[1]] += bytes[i];
         total += 2 * bytes[i];

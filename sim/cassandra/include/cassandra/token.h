@@ -102,10 +102,5 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
 /* Replaces buckets by the tokens of the partition keys (key, bucket) of a bucketed table: key as text of at
  * most CASS_COMPONENT_SIZE_MAX bytes, bucket as bigint. */
 void cass_tokens_bucketed(const char *key, size_t key_size, int64_t *buckets, size_t count);
-static inline int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket)
-{
-    cass_tokens_bucketed(key, key_size, &bucket, 1);
-    return bucket;
-}
 
 #endif

@@ -5,14 +5,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_agents.h"
 #include "cluster_view.h"
 #include "events.h"
 #include "history.h"
-#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/cluster_engine.h"
 #include "oracles.h"

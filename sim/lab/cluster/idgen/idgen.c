@@ -3,7 +3,6 @@
  * core's bk_idgen of each client, and its request under way. Out: its actions as requests, the identifiers
  * that it hands out, one after the other, and their metrics. */
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@
 #include "events.h"
 #include "idgen.h"
 #include "kernel/grow.h"
-#include "kernel/time.h"
 #include "lab/metric.h"
 #include "oracles.h"
 

@@ -5,17 +5,8 @@
 #ifndef LAB_IDGEN_H
 #define LAB_IDGEN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "bucketing/idgen.h"
 #include "cluster_run.h"
-#include "kernel/queue.h"
-#include "lab/result.h"
-
-struct lab_cluster_run;
-struct lab_idgen;
 
 /* The functions of a run whose strategy is idgen; run->idgen is NULL in all other runs. */
 bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error);

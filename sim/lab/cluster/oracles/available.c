@@ -10,7 +10,6 @@
 #include "events.h"
 #include "history.h"
 #include "idgen.h"
-#include "kernel/time.h"
 #include "oracles.h"
 
 /* The steps of an update for which agents contend: each lost update costs a round trip and a wait. Of 178,000

@@ -15,7 +15,6 @@
 #include "events.h"
 #include "history.h"
 #include "kernel/grow.h"
-#include "kernel/time.h"
 #include "lab/scenario.h"
 #include "oracles.h"
 
