@@ -41,7 +41,7 @@ int64_t cli_passed_ms(int64_t begin_ms)
 #define SLOW_MS         60000 /* with more time left, the display names what takes it */
 #define RECENT_MS       3000  /* time constant of what counts as recent */
 #define PULL_MS         3000  /* time constant with which the number shown approaches the estimate */
-#define STEPS_LEAST     4     /* fewest recent steps of `done`; otherwise the whole time is used */
+#define STEPS_LEAST     4     /* fewest recent changes of `done`; otherwise the whole time is used */
 #define LEFT_MOST_MS    (1000 * 86400000.0)
 #define BAR_CELLS       24
 #define BAR_CELLS_LEAST 8
@@ -112,10 +112,11 @@ static void cli_progress_end(struct cli_progress *display)
 static struct cli_progress_span span_of(const struct cli_progress *display)
 {
     const struct cli_progress_sample *begin = &display->beginning, *now = &display->now;
-    if ((display->total > 0 ? display->recent.done : display->recent.rows) >= STEPS_LEAST)
+    if (display->recent.steps >= STEPS_LEAST)
         return display->recent;
-    return (struct cli_progress_span){(double)(now->at_ms - begin->at_ms), (double)(now->done - begin->done),
-                                      (double)(now->rows - begin->rows)};
+    return (struct cli_progress_span){.ms = (double)(now->at_ms - begin->at_ms),
+                                      .done = (double)(now->done - begin->done),
+                                      .rows = (double)(now->rows - begin->rows)};
 }
 
 /* The remaining time; below 0: not known, or nothing is left. The time since the last step counts up to the
@@ -141,7 +142,8 @@ void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t tot
 {
     const double passed_ms = (double)(elapsed_ms - display->now.at_ms), kept = exp(-passed_ms / RECENT_MS);
     struct cli_progress_span *recent = &display->recent;
-    *recent = (struct cli_progress_span){kept * recent->ms + passed_ms,
+    const bool is_step = done != display->now.done || (display->total == 0 && rows != display->now.rows);
+    *recent = (struct cli_progress_span){kept * recent->steps + is_step, kept * recent->ms + passed_ms,
                                          kept * recent->done + (double)done - (double)display->now.done,
                                          kept * recent->rows + (double)rows - (double)display->now.rows};
     if (done != display->now.done)

@@ -146,6 +146,7 @@ struct cli_progress_sample {
     uint64_t done, rows;
 };
 struct cli_progress_span {
+    double steps; /* changes of done, or of rows if the total is not known */
     double ms, done, rows;
 };
 
