@@ -168,7 +168,7 @@ static enum bk_status windows_of(const struct bk_strategy *strategy, const struc
         out->next = -1;
         return BK_OK;
     }
-    out->next = bk_window_of(strategy, newest_ns).index * shards + shards - 1;
+    out->next = bk_window_of(strategy, newest_ns).index * shards + (shards - 1);
     out->floor = bk_window_of(strategy, oldest_ns).index * shards;
     return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
 }
@@ -182,7 +182,7 @@ static enum bk_status sequence_of(const struct bk_strategy *strategy, const stru
         return BK_ERROR_NULL;
     if (state->bucket < 0 || state->bucket > bk_last_bucket(strategy))
         return BK_ERROR_STATE;
-    out->next = state->bucket * shards + shards - 1;
+    out->next = state->bucket * shards + (shards - 1);
     out->ends_at_older = query->kind == BK_QUERY_RANGE;
     if (query->kind != BK_QUERY_RANGE || query->starts == NULL)
         return BK_OK;
