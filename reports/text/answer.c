@@ -14,6 +14,9 @@
 /* A line names this many strategies, and counts the others. */
 enum { NAMED_MAX = 4 };
 
+/* With fewer closed partitions, sizes are those of the distribution, where it is known. */
+#define CLOSED_FEW 100
+
 /* More than this makes repair, bootstrap and the replacement of a node take days (docs/scenario.md). */
 #define NODE_BYTES_MOST 4e12
 
@@ -242,23 +245,27 @@ static const char *brief(const struct telling *telling, size_t index)
     return report_clean(telling->arena, telling->options[index].label);
 }
 
-/* "20,480 rows and 8.3 MB on average, CV 16%" */
+/* "20,480 rows and 8.3 MB on average, CV 16%"; of few partitions, what the distribution says of full ones. */
 static const char *sizes(const struct report_option *option, struct report_arena *arena)
 {
+    const struct lab_full full = lab_full_of(option->settings);
+    const bool is_full = option->closed < CLOSED_FEW && !isnan(full.cv);
+    const double cv = option->score.candidate.cv, rows = is_full ? full.rows : option->rows_mean,
+                 bytes = !is_full            ? option->bytes_mean
+                         : isnan(full.bytes) ? full.rows * option->bytes_mean / option->rows_mean
+                                             : full.bytes;
     const char *text = "";
-    const double cv = option->score.candidate.cv;
-    if (!isnan(option->rows_mean))
+    if (!isnan(rows))
         report_append(arena, &text, "", "%s row%s",
-                      option->rows_mean >= 999.5 ? whole(arena, option->rows_mean)
-                                                 : report_number(arena, option->rows_mean),
-                      option->rows_mean == 1 ? "" : "s");
-    if (!isnan(option->bytes_mean))
-        report_append(arena, &text, " and ", "%s", report_size(arena, option->bytes_mean, REPORT_BYTES));
+                      rows >= 999.5 ? whole(arena, rows) : report_number(arena, rows), rows == 1 ? "" : "s");
+    if (!isnan(bytes))
+        report_append(arena, &text, " and ", "%s%s", report_size(arena, bytes, REPORT_BYTES),
+                      is_full && !isnan(full.bytes) ? " of payload" : "");
     if (text[0] == 0)
         return "";
-    return report_text(arena, "%s on average%s%s%s", text, isnan(cv) ? "" : ", CV ",
-                       isnan(cv) ? "" : report_percent(arena, cv),
-                       option->is_open ? ", in partitions that have not ended" : "");
+    return report_text(arena, "%s on average%s%s%s%s", text, is_full ? " when full" : "",
+                       isnan(cv) ? "" : ", CV ", isnan(cv) ? "" : report_percent(arena, cv),
+                       option->closed == 0 && !is_full ? ", in partitions that have not ended" : "");
 }
 
 /* "4.5 extra operations per 1000 rows; 1.02 partitions per read; together as much as 91 inserts per 1000
@@ -680,13 +687,14 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
 void report_option_of(const struct lab_result *result, size_t index, struct report_option *out)
 {
     const struct lab_strategy_result *one = &result->strategies[index];
-    const bool is_open = !(figure(one, "partitions.closed", 0) > 0);
+    const double closed = figure(one, "partitions.closed", 0);
+    const bool is_open = !(closed > 0);
     const double nan = (double)NAN, days = figure(one, "horizon.days", nan);
     *out = (struct report_option){
         .label = one->label,
         .settings = &one->settings,
         .score = lab_score_of(result, one),
-        .is_open = is_open && figure(one, "partitions.total", 0) > 0,
+        .closed = closed,
         .rows_mean = figure(one, is_open ? "partitions.all.rows.mean" : "partitions.closed.rows.mean", nan),
         .bytes_mean =
             figure(one, is_open ? "partitions.all.bytes.mean" : "partitions.closed.bytes.mean", nan),

@@ -144,11 +144,6 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
     entrant->is_endless = grows(contest, settings);
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     bound_load(contest, entrant);
-    if (kind == BK_KIND_PROBABILISTIC)
-        entrant->cv_known = sqrt((1 - increments_least(contest, settings) / 1000) /
-                                 (double)settings->strategy.of.probabilistic.threshold);
-    else if (kind == BK_KIND_WEIGHTED)
-        entrant->cv_known = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
     entrant->known.expected_share = (double)NAN;
 }
 

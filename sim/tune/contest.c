@@ -342,6 +342,34 @@ static void ask(const struct tune_contest *contest, struct tune_entrant *entrant
     }
 }
 
+enum lab_within tune_contest_try(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                                 const struct lab_limits *limits)
+{
+    const uint64_t limit[LAB_SIZE_UNITS] = {limits->partition_rows, limits->partition_bytes};
+    struct lab_scenario scenario = *contest->scenario;
+    struct tune_contest tried = *contest;
+    struct tune_entrant one = *entrant;
+    tried.scenario = &scenario;
+    scenario.limits = *limits;
+    one.asked = 0;
+    one.status = TUNE_COSTLY;
+    one.known = (struct lab_facts){.expected_share = (double)NAN};
+    one.seen = calloc(one.seeds + 1, sizeof *one.seen);
+    one.lacked_memory = one.seen == NULL;
+    for (uint32_t i = 0; !one.lacked_memory && i < one.seeds; i++) {
+        struct lab_facts *facts = &one.seen[i].facts;
+        one.seen[i] = entrant->seen[i];
+        const uint64_t most[LAB_SIZE_UNITS] = {one.seen[i].rows_most, one.seen[i].bytes_most};
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+            facts->over_of[unit] = most[unit] <= limit[unit] ? 0 : facts->over_of[unit];
+        facts->over = facts->over_of[LAB_IN_ROWS] + facts->over_of[LAB_IN_BYTES] == 0 ? 0 : facts->over;
+    }
+    if (!one.lacked_memory)
+        ask(&tried, &one, one.needs);
+    free(one.seen);
+    return one.lacked_memory ? LAB_NOT_JUDGED : one.judgment.within;
+}
+
 /* --- ranking */
 
 /* Whether the setting may still be recommended, or the best of its kind. */
@@ -400,16 +428,14 @@ static double per_read_least(const struct tune_contest *contest, const struct tu
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
                                         const struct tune_entrant *entrant)
 {
-    struct lab_candidate candidate = {.load = entrant->load_least, .cv = entrant->cv_known, .fullness = 0};
+    const double known = lab_full_of(&entrant->strategy.settings).cv;
+    struct lab_candidate candidate = {.load = entrant->load_least, .cv = isnan(known) ? 0 : known};
     if (entrant->seeds == 0) {
         candidate.load +=
             overhead_of(contest, entrant) +
             (per_read_least(contest, entrant) - 1) * (entrant->load_least - 1000 - entrant->write_least);
     } else {
         candidate = entrant->seen[0].candidate;
-        /* The runs of the cluster engine are short, and their CV is a matter of chance. */
-        if (!is_shared(contest) && entrant->cv_known > 0)
-            candidate.cv = entrant->cv_known;
     }
     candidate.is_eligible = may_win(entrant);
     candidate.requirements = entrant->requirements;
@@ -618,8 +644,8 @@ static bool run_seeds(struct search *search, size_t index, struct sim_error *err
     return run_round(search, error);
 }
 
-/* The setting that comes nearest to the limits, if distributions exclude all before a run: its figures show
- * what would do. SIZE_MAX: there is none. */
+/* The setting that comes nearest to the limits, if distributions exclude all: its figures show what would do.
+ * SIZE_MAX: there is none, or it has run. */
 static size_t nearest_excluded(const struct tune_contest *contest)
 {
     size_t nearest = SIZE_MAX;
@@ -628,14 +654,14 @@ static size_t nearest_excluded(const struct tune_contest *contest)
         const struct tune_entrant *entrant = &contest->entrants[i];
         if (entrant->is_endless)
             continue;
-        if (entrant->seeds > 0 || entrant->status != TUNE_EXCEEDS)
+        if (entrant->status != TUNE_EXCEEDS)
             return SIZE_MAX;
         if (entrant->known.expected_share < least) {
             least = entrant->known.expected_share;
             nearest = i;
         }
     }
-    return nearest;
+    return nearest != SIZE_MAX && contest->entrants[nearest].seeds > 0 ? SIZE_MAX : nearest;
 }
 
 static bool search_all(struct search *search, struct sim_error *error)

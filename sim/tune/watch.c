@@ -146,7 +146,8 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
         figures[i] = figure(metrics, tune_figure_names[i]);
     figures[TUNE_COST] = score.cost;
     figures[TUNE_COST_WRITE] = lab_cost_of(&run->prices, result).write;
-    figures[TUNE_CV] = score.candidate.cv;
+    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                             figure(metrics, "partitions.closed.rows.mean"));
     figures[TUNE_P99_BYTES] = p99_bytes;
     figures[TUNE_OVER] = share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total"));
     figures[TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed);
@@ -159,6 +160,22 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
     out->candidate.fullness = fmax(rows_limit > 0 ? (double)out->rows_most / rows_limit : 0,
                                    bytes_limit > 0 ? (double)out->bytes_most / bytes_limit : 0);
     return true;
+}
+
+void tune_grow_capacity(const struct lab_scenario *scenario, struct lab_result *result)
+{
+    const double days = (double)(result->end_ns - result->start_ns) / (double)SIM_DAY;
+    for (size_t i = 0; scenario->trace_path != NULL && i < result->strategy_count; i++) {
+        struct lab_metrics *metrics = &result->strategies[i].metrics;
+        const double doubles = figure(metrics, "horizon.doubles_days"),
+                     times = lab_growth_times(log(2) / doubles, days, figure(metrics, "capacity.days"));
+        for (size_t j = 0; j < metrics->count && times > 1; j++) {
+            struct lab_metric *one = &metrics->items[j];
+            if (strcmp(one->name, tune_figure_names[TUNE_NODE_BYTES]) == 0 ||
+                strcmp(one->name, tune_figure_names[TUNE_NODE_DISK]) == 0)
+                one->value *= times;
+        }
+    }
 }
 
 bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
@@ -188,7 +205,14 @@ bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t c
         lab_recalled(progress);
     }
     for (size_t i = 0; is_fine && i < left; i++) {
+        double *figures = out[places[i]].figures;
         is_fine = see(result, &result->strategies[i], &out[places[i]], error);
+        if (is_fine && scenario.trace_path != NULL) {
+            const double times = lab_growth_times(contest->outlook.growth.per_day, contest->outlook.days,
+                                                  figures[TUNE_NODE_DAYS]);
+            figures[TUNE_NODE_BYTES] *= times;
+            figures[TUNE_NODE_DISK] *= times;
+        }
         if (is_fine && memory != NULL)
             memory->keep(memory->context, job_of(&unknown[i], seed, factor), &out[places[i]], sizeof *out);
     }

@@ -52,7 +52,7 @@ static void begin(struct fixture *made, size_t count)
         snprintf(made->labels[i], sizeof made->labels[i], "%c", (char)('a' + i));
         entrant->strategy.label = made->labels[i];
         for (size_t seed = 0; seed < SEEDS; seed++) {
-            made->seen[i][seed] = (struct tune_seen){.closed = 50};
+            made->seen[i][seed] = (struct tune_seen){.closed = 50, .candidate.cv = 0.1};
             double *figures = made->seen[i][seed].figures;
             figures[TUNE_COST_WRITE] = (double)i + 0.25;
             figures[TUNE_COST] = (double)i + 1.25;

@@ -99,6 +99,9 @@ static void test_alternative_within_the_tolerance_is_as_cheap(void **state)
     result->limits.tolerance = 0.005;
     set(add_count(result, "wild", 500, 10), "partitions.closed.rows.stddev", 200);
     set(add_count(result, "tame", 500, 12), "partitions.closed.rows.stddev", 60);
+    for (size_t i = 0; i < result->strategy_count; i++)
+        assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, &result->strategies[i].settings.strategy),
+                         BK_OK);
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 1);
@@ -110,6 +113,37 @@ static void test_alternative_within_the_tolerance_is_as_cheap(void **state)
     assert_int_equal(told.answer.chosen, 0);
     assert_non_null(strstr(line(&told, "else"), ": +2 inserts per 1000 rows"));
     finish(&told, result);
+}
+
+/* The few partitions of a run that have closed are short: their distribution tells more. */
+static void test_few_partitions_have_the_sizes_of_their_distribution(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "synthetic");
+    struct lab_strategy_result *strategy = add_count(result, "even", 500, 10);
+    struct told told;
+    assert_int_equal(bk_strategy_probabilistic(13, 2, &strategy->settings.strategy), BK_OK);
+    set(add_count(result, "uneven", 500, 10), "partitions.closed.rows.stddev", 200);
+    strategy = &result->strategies[1];
+    assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, &strategy->settings.strategy), BK_OK);
+    for (double closed = 1; closed <= 100; closed += 99) {
+        set(&result->strategies[0], "partitions.closed", closed);
+        tell(result, &told);
+        assert_int_equal(told.answer.chosen, 1);
+        assert_non_null(strstr(line(&told, "else"), ": as cheap, CV 70.7%"));
+        report_arena_free(&told.arena);
+        result->limits.tolerance = 0;
+        set(&result->strategies[1], "writes.extra_ops_per_1000_rows", 11);
+        tell(result, &told);
+        assert_int_equal(told.answer.chosen, 0);
+        assert_non_null(strstr(line(&told, "size"), closed < 100
+                                                        ? "16,384 rows on average when full, CV 70.7%; "
+                                                        : "500 rows on average, CV 70.7%; "));
+        report_arena_free(&told.arena);
+        result->limits.tolerance = 0.005;
+        set(&result->strategies[1], "writes.extra_ops_per_1000_rows", 10);
+    }
+    lab_result_destroy(result);
 }
 
 /* A single seed could lead to another choice than all seeds together. */
@@ -525,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheapest_is_recommended_and_the_next_is_an_alternative),
         cmocka_unit_test(test_alternative_within_the_tolerance_is_as_cheap),
+        cmocka_unit_test(test_few_partitions_have_the_sizes_of_their_distribution),
         cmocka_unit_test(test_choice_of_tune_is_not_repeated),
         cmocka_unit_test(test_rows_that_were_replaced_or_refused_are_reported),
         cmocka_unit_test(test_limit_exceeded_slightly_is_exceeded),

@@ -110,8 +110,9 @@ static const struct cli_column columns[] = {
      .legend = "of writes: the same without reads"},
     {"read", "reads.partitions_per_read.mean", CLI_SHORT, .group = "parts/",
      .legend = "parts/read: partitions per read"},
-    {"CV", "partitions.closed.rows.cv", CLI_SHORT, .group = NULL,
-     .legend = "CV: coefficient of variation of closed partitions' rows"},
+    {"CV", "cv", CLI_SHORT, .group = NULL,
+     .legend = "CV: coefficient of variation of a full partition's rows, where its distribution is known, or "
+               "of closed partitions' rows"},
     {"p99", "partitions.all.bytes.p99", CLI_BYTES, .group = NULL, .legend = "p99: bytes of all partitions"},
     {"seen", "partitions.over_limit.share", CLI_SHARE, .group = "over a limit"},
     {"at most", "over_limit_most", CLI_SHARE, .group = "over a limit"},
@@ -257,7 +258,7 @@ static struct report_option option_of(const struct tune_contest *contest, const 
                                                          ? tune_mean_of(entrant, TUNE_COST)
                                                          : tune_candidate_for(contest, entrant).load - 1000,
                                              .candidate = tune_candidate_for(contest, entrant)},
-                                   .is_open = is_run && worst.closed == 0,
+                                   .closed = (double)worst.closed,
                                    .rows_mean = tune_mean_of(entrant, TUNE_ROWS_MEAN),
                                    .bytes_mean = tune_mean_of(entrant, TUNE_BYTES_MEAN),
                                    .rows_max = is_run ? (double)worst.rows_most : (double)NAN,
@@ -375,6 +376,9 @@ void cli_contest_notes(const struct tune_contest *contest, GString *out)
 
 /* The largest value of `risk`. */
 #define RISK_MOST 0.5
+/* A limit or risk that does not suffice is raised by this factor, this often. */
+#define RAISE       1.25
+#define RAISES_MOST 24
 
 /* The figure by which a setting misses a demand, shares in percent; NaN if it has none. */
 static double missed_by(const struct tune_entrant *entrant)
@@ -420,44 +424,94 @@ void cli_round_up(double value, int digits, char *buffer)
     } while (strtod(buffer, NULL) < value);
 }
 
-/* Says which limit is exceeded, and which limits or risk would do. */
+/* Raises the limits of sizes that are exceeded, or the nearest one, to the largest partition seen or, as its
+ * distribution needs, beyond. False: the setting is within none that was tried. */
+static bool raise_sizes(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                        struct lab_limits *limits)
+{
+    const struct tune_seen worst = tune_worst_of(entrant);
+    const struct lab_limits before = *limits;
+    const uint64_t *over = entrant->judgment.over_of;
+    const double rows = (double)worst.rows_most, bytes = (double)worst.bytes_most,
+                 in_rows = before.partition_rows == 0 ? 0 : rows / (double)before.partition_rows,
+                 in_bytes = before.partition_bytes == 0 ? 0 : bytes / (double)before.partition_bytes;
+    const bool is_seen = over[LAB_IN_ROWS] + over[LAB_IN_BYTES] > 0,
+               has_rows = is_seen ? over[LAB_IN_ROWS] > 0 : in_rows >= in_bytes,
+               has_bytes = is_seen ? over[LAB_IN_BYTES] > 0 : !has_rows;
+    char number[CLI_NUMBER_SIZE];
+    double factor = 1;
+    for (int turn = 0; turn < RAISES_MOST; turn++, factor *= RAISE) {
+        const double most[] = {factor * fmax(rows, is_seen ? 0 : (double)before.partition_rows),
+                               factor * fmax(bytes, is_seen ? 0 : (double)before.partition_bytes)};
+        uint64_t to[LAB_SIZE_UNITS];
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+            cli_round_up(most[unit], 2, number);
+            to[unit] = (uint64_t)(turn == 0 ? most[unit] : strtod(number, NULL));
+        }
+        limits->partition_rows = has_rows && before.partition_rows != 0 ? to[0] : before.partition_rows;
+        limits->partition_bytes = has_bytes && before.partition_bytes != 0 ? to[1] : before.partition_bytes;
+        if (tune_contest_try(contest, entrant, limits) == LAB_WITHIN)
+            return true;
+    }
+    *limits = before;
+    return false;
+}
+
+/* Says which limit is exceeded, and which limits or risk would do: each was tried. */
 static void say_limits(const struct tune_contest *contest, const struct tune_entrant *entrant, GString *what,
                        GString *cure)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
-    const uint64_t *over = entrant->judgment.over_of;
-    const struct tune_seen worst = tune_worst_of(entrant);
+    const struct lab_judgment *judgment = &entrant->judgment;
+    const uint64_t *over = judgment->over_of;
+    struct lab_limits raised = *limits, risked;
     char number[CLI_NUMBER_SIZE];
-    const unsigned rates = entrant->judgment.exceeded >> LAB_SIZE_UNITS;
+    const unsigned rates = judgment->exceeded >> LAB_SIZE_UNITS;
     for (int i = 0; i < LAB_RATES; i++) {
         if ((rates >> i & 1) == 0)
             continue;
-        cli_round_up(entrant->judgment.peak[i], 3, number);
+        cli_round_up(judgment->peak[i], 3, number);
+        raised.rate[i] = strtod(number, NULL);
         g_string_append_printf(cure, "%s partition_%s to %s/s", cure->len == 0 ? "raise" : " and",
                                lab_rate_name((enum lab_rate)i), number);
     }
-    if (rates != 0 && entrant->judgment.over == 0) {
+    risked = raised;
+    if (rates != 0 && judgment->over == 0) {
         g_string_append_printf(
             what, "%% of partitions are too large, but the busiest takes too many operations in a second");
         return;
     }
-    g_string_append_printf(what, "%% of partitions exceed ");
-    if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0])) {
-        lab_quantity_bytes_text(limits->partition_bytes, number, sizeof number);
-        g_string_append_printf(what, "%s", number);
+    if (!(tune_mean_of(entrant, TUNE_OVER) > 0)) {
+        struct report_arena arena = {NULL};
+        g_string_append(what, report_judged(judgment, limits, &arena));
+        report_arena_free(&arena);
     } else {
-        cli_grouped(limits->partition_rows, number);
-        g_string_append_printf(what, "%s rows", number);
+        if (limits->partition_bytes != 0 && (limits->partition_rows == 0 || over[1] >= over[0]))
+            lab_quantity_bytes_text(limits->partition_bytes, number, sizeof number);
+        else
+            cli_grouped(limits->partition_rows, number);
+        g_string_append_printf(what, "%% of partitions exceed %s%s", number,
+                               strspn(number, "0123456789,") == strlen(number) ? " rows" : "");
     }
-    if (limits->partition_rows != 0 && over[0] > 0)
-        g_string_append_printf(cure, "raise partition_rows to %" PRIu64, worst.rows_most);
-    if (limits->partition_bytes != 0 && over[1] > 0)
-        g_string_append_printf(cure, "%s partition_bytes to %" PRIu64 "B", cure->len == 0 ? "raise" : " and",
-                               worst.bytes_most);
-    if (entrant->judgment.share_most <= RISK_MOST) {
-        cli_round_up(100 * entrant->judgment.share_most, 3, number);
+    raise_sizes(contest, entrant, &raised);
+    if (raised.partition_rows != limits->partition_rows)
+        g_string_append_printf(cure, "%s partition_rows to %" PRIu64, cure->len == 0 ? "raise" : " and",
+                               raised.partition_rows);
+    if (raised.partition_bytes != limits->partition_bytes) {
+        lab_quantity_bytes_text(raised.partition_bytes, number, sizeof number);
+        g_string_append_printf(cure, "%s partition_bytes to %s", cure->len == 0 ? "raise" : " and", number);
+    }
+    const double least = isnan(judgment->share_most) ? judgment->share : judgment->share_most;
+    for (double risk = least; risk > 0 && risk <= RISK_MOST; risk *= RAISE) {
+        cli_round_up(100 * risk, 3, number);
+        risked.over_limit_share = strtod(number, NULL) / 100;
+        if (tune_contest_try(contest, entrant, &risked) != LAB_WITHIN)
+            continue;
         g_string_append_printf(cure, "%s risk to %s%%", cure->len == 0 ? "raise" : ", or", number);
+        break;
     }
+    if (cure->len == 0)
+        g_string_append(cure, "raise the limits under 'limits', or duration");
 }
 
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error)
@@ -471,7 +525,9 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
                         "%s: no setting stays within the limits: the distribution excludes every one; raise "
                         "the limits under 'limits', or the risk",
                         contest->scenario->path);
-    if (!isnan(missed_by(entrant)))
+    if (!isnan(missed_by(entrant)) &&
+        (entrant->status == TUNE_NOT_JUDGED || entrant->failed != TUNE_IN_LIMITS || missed_by(entrant) > 0 ||
+         entrant->judgment.exceeded >> LAB_SIZE_UNITS != 0))
         cli_round_up(missed_by(entrant), 3, figure);
     if (entrant->status == TUNE_NOT_JUDGED) {
         g_string_append_printf(what,
@@ -597,6 +653,8 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
                              ? cli_json_number(first_over(contest, entrant))
                              : json_null()},
         {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
+    if (entrant->seeds > 0)
+        object = cli_json_with(object, "cv", cli_json_number(tune_candidate_for(contest, entrant).cv));
     for (int i = 0; i < LAB_RATES; i++) {
         if (contest->scenario->limits.rate[i] > 0)
             object = cli_json_with(object, peaks[i], cli_json_number(entrant->judgment.peak[i]));

@@ -372,9 +372,34 @@ static double fullness_of(const struct lab_limits *limits, const struct lab_stra
     return most;
 }
 
+struct lab_full lab_full_of(const struct lab_settings *settings)
+{
+    const struct bk_strategy *strategy = &settings->strategy;
+    struct lab_full full = {(double)NAN, (double)NAN, (double)NAN};
+    if (settings->is_idgen || settings->observed != WL_OBSERVED_AUTO || settings->change_count > 0 ||
+        strategy->max_age_ns > 0 || lab_shards(strategy) > 1)
+        return full;
+    if (strategy->kind == BK_KIND_COUNT) {
+        full.rows = (double)strategy->of.count.rows;
+        full.cv = 0;
+    } else if (strategy->kind == BK_KIND_PROBABILISTIC) {
+        const double threshold = (double)strategy->of.probabilistic.threshold;
+        const uint64_t of = strategy->of.probabilistic.chance_denominator;
+        const double chance = of == 0 ? ldexp(1, -(int)strategy->of.probabilistic.bits)
+                                      : (double)strategy->of.probabilistic.chance_numerator / (double)of;
+        full.rows = threshold / chance;
+        full.cv = sqrt((1 - chance) / threshold);
+    } else if (strategy->kind == BK_KIND_WEIGHTED) {
+        full.bytes = (double)strategy->of.weighted.bytes * (double)strategy->of.weighted.threshold;
+        full.cv = 1 / sqrt((double)strategy->of.weighted.threshold);
+    }
+    return full;
+}
+
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
-    const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
+    const double mean = figure(strategy, "partitions.closed.rows.mean", 0),
+                 known = lab_full_of(&strategy->settings).cv;
     const struct lab_facts facts = lab_facts_of(result, strategy);
     const struct lab_cost cost = lab_cost_of(&result->prices, strategy);
     struct lab_score score = {.judgment = lab_judgment_of(&result->limits, &facts),
@@ -384,7 +409,9 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
         .is_eligible = score.judgment.within == LAB_WITHIN && score.disqualifiers == 0 && !isnan(score.cost),
         .requirements = lab_requirements(&strategy->settings),
         .load = 1000 + score.cost,
-        .cv = mean > 0 ? figure(strategy, "partitions.closed.rows.stddev", 0) / mean : (double)NAN,
+        .cv = !isnan(known) ? known
+              : mean > 0    ? figure(strategy, "partitions.closed.rows.stddev", 0) / mean
+                            : (double)NAN,
         .fullness = fullness_of(&result->limits, strategy)};
     return score;
 }

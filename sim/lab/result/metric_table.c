@@ -368,9 +368,9 @@ const struct lab_metric_row lab_metric_table[] = {
          "after how long a node holds as much as below: the time to live and gc_grace_seconds, or a year "
          "where rows do not expire"},
     {IN("Load"), IS("capacity.bytes_per_node", BYTES), .absent = NO_CAPACITY,
-     .meaning =
-         "what a node then holds at the run's rate, replicas included, on average over the nodes; with "
-         "`row.compression` after compression"},
+     .meaning = "what a node then holds at the run's rate, and its growth, replicas included, on average "
+                "over the nodes; with "
+                "`row.compression` after compression"},
     {IN("Load"), IS("capacity.disk_per_node", BYTES), .absent = NO_CAPACITY,
      .meaning =
          "the same with room for compaction: twice as much, as SizeTieredCompactionStrategy may rewrite "

@@ -411,6 +411,12 @@ static double queried(const struct lab_tally *tally, const struct lab_scenario *
     return sum / (scenario->reads.are_expected ? LAB_READ_PARTS : 1);
 }
 
+double lab_growth_times(double per_day, double run_days, double kept_days)
+{
+    const double run = per_day * run_days, kept = per_day * kept_days;
+    return run > 0 ? expm1(kept) / kept / (expm1(run) / run) : 1;
+}
+
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
                              const struct lab_settings *settings, double seconds, struct lab_metrics *out)
 {
@@ -425,7 +431,9 @@ bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_sce
     const double asks = queried(tally, scenario, settings, seconds, out),
                  reads = (double)tally->state_reads + fmax(0, asks);
     const double each = bytes / rows * (scenario->row_compression > 0 ? scenario->row_compression : 1);
-    const double held = (double)tally->rows / seconds * each * kept_s * copies;
+    const double per_day = scenario->trace_path == NULL ? log(fmax(1, scenario->workload.growth)) / 365 : 0;
+    const double held = (double)tally->rows / seconds * each * kept_s * copies *
+                        lab_growth_times(per_day, seconds / 86400, kept_s / 86400);
     const double window_s = (double)scenario->compaction_window_ns / (double)SIM_SECOND,
                  spare = !(ttl_s > 0)   ? 1
                          : window_s > 0 ? window_s / kept_s

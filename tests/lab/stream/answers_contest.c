@@ -145,7 +145,7 @@ static bool check_chosen(const struct answer *answer, const struct tune_contest 
                            (entrant->status == TUNE_RECOMMENDED || entrant->status == TUNE_WITHIN),
             .requirements = entrant->requirements,
             .load = 1000 + (seen == NULL ? 0 : seen->figures[TUNE_COST]),
-            .cv = seen == NULL ? 0 : seen->figures[TUNE_CV]};
+            .cv = seen == NULL ? 0 : twin_cv(&entrant->strategy.settings, seen->figures[TUNE_CV])};
         if (seen != NULL && limits->partition_rows > 0)
             all[i].fullness = (double)seen->rows_most / (double)limits->partition_rows;
         if (seen != NULL && limits->partition_bytes > 0)
@@ -277,14 +277,6 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
         if (wanted.within == LAB_EXCEEDS || misses(contest, entrant->seen, seeds))
             return twin_differs(answer, "tune: %s was run again after it had failed", label);
     }
-    const double p = entrant->strategy.settings.strategy.of.probabilistic.chance_denominator > 0
-                         ? (double)entrant->strategy.settings.strategy.of.probabilistic.chance_numerator /
-                               (double)entrant->strategy.settings.strategy.of.probabilistic.chance_denominator
-                         : pow(0.5, entrant->strategy.settings.strategy.of.probabilistic.bits);
-    if (entrant->strategy.settings.strategy.kind == BK_KIND_PROBABILISTIC &&
-        !twin_is_near(entrant->cv_known,
-                      sqrt((1 - p) / (double)entrant->strategy.settings.strategy.of.probabilistic.threshold)))
-        return twin_differs(answer, "tune: the CV of %s is not that of its distribution", label);
     const double run_days = (double)contest->rows.lasts_ns / (double)SIM_DAY;
     if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 ||
         entrant->strategy.settings.strategy.kind != BK_KIND_TIME ||

@@ -300,6 +300,27 @@ size_t twin_choose(const struct lab_candidate *all, size_t count, double toleran
     return SIZE_MAX;
 }
 
+/* The CV that is compared: of full partitions where these are known, else what was seen. The rows until T
+ * increments, each with chance p, are T geometric numbers. */
+double twin_cv(const struct lab_settings *settings, double seen)
+{
+    const struct bk_strategy *strategy = &settings->strategy;
+    const double of = (double)strategy->of.probabilistic.chance_denominator;
+    if (strategy->max_age_ns > 0 || settings->change_count > 0 || strategy->shards > 1)
+        return seen;
+    if (strategy->kind == BK_KIND_COUNT)
+        return 0;
+    if (strategy->kind == BK_KIND_WEIGHTED)
+        return pow((double)strategy->of.weighted.threshold, -0.5);
+    if (strategy->kind != BK_KIND_PROBABILISTIC)
+        return seen;
+    const double p = of > 0 ? (double)strategy->of.probabilistic.chance_numerator / of
+                            : pow(0.5, strategy->of.probabilistic.bits);
+    const double mean = (double)strategy->of.probabilistic.threshold / p,
+                 variance = (double)strategy->of.probabilistic.threshold * (1 - p) / (p * p);
+    return sqrt(variance) / mean;
+}
+
 static bool check_score(const struct answer *answer, size_t index, const struct lab_score *score)
 {
     const struct lab_strategy_result *strategy = &answer->result->strategies[index];
@@ -307,7 +328,8 @@ static bool check_score(const struct answer *answer, size_t index, const struct 
     const struct lab_limits *limits = &answer->scenario->limits;
     const enum bk_kind kind = settings->strategy.kind;
     double cost = cost_of(answer, strategy), mean = twin_metric(strategy, "partitions.closed.rows.mean");
-    double cv = mean > 0 ? twin_metric(strategy, "partitions.closed.rows.stddev") / mean : (double)NAN;
+    double cv = twin_cv(settings, mean > 0 ? twin_metric(strategy, "partitions.closed.rows.stddev") / mean
+                                           : (double)NAN);
     double in_rows =
         limits->partition_rows == 0
             ? 0

@@ -87,6 +87,7 @@ bool twin_values(const struct answer *answer);
 __attribute__((format(printf, 2, 3))) bool twin_differs(const struct answer *answer, const char *format, ...);
 double twin_metric(const struct lab_strategy_result *strategy, const char *name); /* NaN: absent */
 double twin_or_zero(double value);
+double twin_cv(const struct lab_settings *settings, double seen);
 bool twin_is_near(double told, double wanted);
 /* P(T > t) of Student's distribution. */
 double twin_student_above(double t, double degrees);

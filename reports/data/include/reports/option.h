@@ -30,7 +30,7 @@ struct report_option {
     const char *label; /* as in the scenario */
     const struct lab_settings *settings;
     struct lab_score score;
-    bool is_open; /* no partition has closed, so that sizes are those of open ones */
+    double closed; /* partitions that have, in all seeds; 0 and sizes known: those are of open ones */
     /* NaN: not known. */
     double rows_mean, bytes_mean; /* of closed partitions, or of all if none has closed */
     double rows_max, bytes_max;   /* of all partitions */

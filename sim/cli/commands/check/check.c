@@ -22,7 +22,7 @@
 #include "lab/run.h"
 #include "reports/format.h"
 #include "store/store.h"
-#include "tune/expected.h"
+#include "tune/contest.h"
 
 /* The number of checks in this state; state: NULL for any. item: NULL for all. */
 static size_t count_of(const struct cli_gate *gate, const struct cli_checked *item, const char *state)
@@ -284,6 +284,7 @@ static bool take_first(void *context, size_t index, struct lab_result *result, i
     item->info = cli_info_of(item->scenario, item->path, elapsed_ms);
     if (!tune_horizons_add(item->scenario, result, error))
         return false;
+    tune_grow_capacity(item->scenario, result);
     if (result->strategy_count == 0)
         return true;
     const struct report_horizon horizon = report_horizon_of(result);

@@ -13,7 +13,7 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "reports/output.h"
-#include "tune/expected.h"
+#include "tune/contest.h"
 
 /* --continue RUN --for DURATION: makes the scenario of a finished run with a longer duration. */
 static bool lengthen(const struct cli_args *args, const struct cli_stored *stored, struct lab_scenario **out,
@@ -216,7 +216,10 @@ static bool execute_one(struct batch *batch, struct job *job, struct sim_error *
         !check_resume(batch, job, error) || !cli_execute(args, &job->execution, error))
         return false;
     job->info = cli_info_of(job->scenario, job->path, job->execution.elapsed_ms);
-    return tune_horizons_add(job->scenario, job->execution.result, error);
+    if (!tune_horizons_add(job->scenario, job->execution.result, error))
+        return false;
+    tune_grow_capacity(job->scenario, job->execution.result);
+    return true;
 }
 
 static bool store_all(struct batch *batch, struct sim_error *error)

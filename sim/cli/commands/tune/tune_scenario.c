@@ -428,8 +428,11 @@ static bool run_finalists(void *context, struct lab_progress *progress, struct s
 {
     struct job *job = context;
     const struct lab_run_context run = {.progress = progress, .known = job->known};
-    return lab_run_in(job->finalists, job->threads, &run, &job->result, error) &&
-           tune_horizons_add(job->finalists, job->result, error);
+    if (!lab_run_in(job->finalists, job->threads, &run, &job->result, error) ||
+        !tune_horizons_add(job->finalists, job->result, error))
+        return false;
+    tune_grow_capacity(job->finalists, job->result);
+    return true;
 }
 
 static bool work(struct job *job, struct sim_error *error)

@@ -110,7 +110,6 @@ struct tune_entrant {
     struct lab_facts known;       /* by it, at the scenario's rate, in the worst of these seeds */
     double load_least;            /* a lower bound of the load, */
     double write_least;           /* and of its part for increments */
-    double cv_known;              /* the CV by the distribution; 0: not known */
     /* What the race found. */
     enum tune_status status;
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */
@@ -184,6 +183,10 @@ bool tune_contest_first_over(const struct tune_contest *contest, const struct tu
  * the 99.9th percentile of the latency of a write, the time to live of a cached state, and twice the clock
  * bound. */
 double tune_contest_lead_ms(const struct tune_contest *contest);
+/* How a setting that was run would be judged with other limits, each at least the scenario's.
+ * LAB_NOT_JUDGED: also if memory is lacking. */
+enum lab_within tune_contest_try(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                                 const struct lab_limits *limits);
 void tune_contest_clear(struct tune_contest *contest);
 
 /* --- candidates.c */
@@ -206,6 +209,8 @@ void tune_strategy_text(const struct lab_strategy *strategy, char *buffer);
 bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
                 double factor, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
                 struct lab_result **kept, struct sim_error *error);
+/* Lets what a node holds grow as the trace does, in a result with horizons (tune_horizons_add()). */
+void tune_grow_capacity(const struct lab_scenario *scenario, struct lab_result *result);
 /* The engine for the race: if there are many rows, one that does not draw each row, where that is possible
  * and faster. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);

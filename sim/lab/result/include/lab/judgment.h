@@ -150,12 +150,21 @@ struct lab_cost {
 };
 struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy);
 
+/* What the distribution says of a full partition of count, probabilistic or weighted: rows, or bytes of
+ * payload, on average, and the coefficient of variation of rows. NaN: not known, as with shards, max_age
+ * or a change. That of weighted is an upper bound if no row has more bytes than an increment. */
+struct lab_full {
+    double rows, bytes, cv;
+};
+struct lab_full lab_full_of(const struct lab_settings *settings);
+
 /* A strategy or setting to choose from. */
 struct lab_candidate {
     bool is_eligible; /* within the limits, and nothing disqualifies it */
     uint32_t requirements;
     double load; /* inserts, extra operations and partitions read, per 1000 rows, in inserts */
-    double cv;   /* coefficient of variation of the closed partitions' rows; NaN: no partition has closed */
+    double cv;   /* coefficient of variation of a full partition's rows, where its distribution is known, or
+                    else of the closed partitions; NaN: none has closed */
     double fullness; /* the largest partition as a share of the limit that it is nearest to */
 };
 /* The rule of recommendation. Settings whose load is within `tolerance` of the least count as equal; of these

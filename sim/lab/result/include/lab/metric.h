@@ -79,12 +79,16 @@ void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *conte
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
                           int64_t start_ns, uint32_t nodes, struct lab_metrics *out);
 /* Adds what a node holds when the rows have reached their time to live, or after LAB_CAPACITY_DAYS without
- * one, and what it does; `seconds`: the length of the run. On average over nodes and time. Also adds how many
- * partitions a range is expected to query, where all begin before the stream. */
+ * one, and what it does; `seconds`: the length of the run. On average over nodes and time; a synthetic stream
+ * grows on, from the rate at its start. Also adds how many partitions a range is expected to query, where all
+ * begin before the stream. */
 #define LAB_CAPACITY_DAYS 365.0
 /* TimeWindowCompactionStrategy rewrites one of about 25 windows at a time; SizeTieredCompactionStrategy may
  * rewrite all of a table. */
 #define LAB_DISK_SPARE 0.04
+/* How many times as many rows come in the first kept_days as at the mean rate of the first run_days, if the
+ * rate grows e-fold in 1 / per_day. */
+double lab_growth_times(double per_day, double run_days, double kept_days);
 bool lab_metrics_of_capacity(const struct lab_tally *tally, const struct lab_scenario *scenario,
                              const struct lab_settings *settings, double seconds, struct lab_metrics *out);
 /* Adds mean, standard deviation, percentiles and the other metrics of sizes, with the prefix; nothing for an
