@@ -6,6 +6,7 @@
 
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
+#include "lab/metric.h"
 #include "lab/scenario.h"
 #include "tune/contest.h"
 

@@ -55,11 +55,20 @@ static const struct cli_option *find_option(const struct cli_command *command, c
         found = found == NULL ? one : found;
     }
     const char *near = sim_nearest(name, names, count);
+    bool is_stored = false;
+    for (size_t i = 0; i < count; i++)
+        is_stored |= strcmp(names[i], "db") == 0;
     if (other != NULL)
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out", name,
                  found->name, other->name);
     else if (found != NULL)
         return found;
+    else if (is_stored && strcmp(name, "no-store") == 0)
+        sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: '%s' has no option '--no-store', since it stores its run; use --db FILE to store "
+            "it elsewhere",
+            command->name);
     else if (near != NULL)
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
                  command->name, name, near);

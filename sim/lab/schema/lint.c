@@ -26,6 +26,8 @@
 #define KEYS_SEARCHED 1000000u
 /* Segments of keys for one estimate, which take some milliseconds. */
 #define SEGMENTS_EXAMINED 2e5
+/* Rows/s of one partition, below which its nodes are not hot whatever its share is. */
+#define HOT_RATE 100.0
 /* A largest partition with this many times the rows of a typical one is named too. */
 #define UNEVEN 1.5
 #define YEAR_S 31536000.0
@@ -459,7 +461,7 @@ static void lint_load(struct lint *lint)
             key != NULL ? cure : "add a column fed by key, and put it into the partition key",
             "the writes of all keys meet in one partition at a time: %.0f %% of them%s, go to %u of %u nodes",
             share * 100, figure, cluster->replication_factor, cluster->nodes);
-    } else if (lint->has_rates) {
+    } else if (lint->has_rates && lint->top_rate >= HOT_RATE) {
         warn(lint, LAB_RISK_SKEW, true, key->name,
              "add a column of a few values to the partition key, or use hash, so that partitions share its "
              "rows",

@@ -419,8 +419,14 @@ static void add_capacity(struct lab_metrics *out, const struct naive_input *inpu
     read += queried(input, scenario, naive, settings, out);
     if (rows == 0 || !(seconds > 0) || scenario->design.is_given)
         return;
+    /* The integral of e^(gt) over these days, for each of the run, whose mean rate is that of its rows. */
+    const double g = scenario->trace_path == NULL && scenario->workload.growth > 1
+                         ? log(scenario->workload.growth) / 365
+                         : 0,
+                 run = g * (seconds / 86400), kept = g * (days / 86400);
     const double held = (double)input->rows / seconds * ((double)bytes / (double)rows) * days *
-                        ((double)copies / (double)nodes);
+                        ((double)copies / (double)nodes) *
+                        (g > 0 ? expm1(kept) / kept / (expm1(run) / run) : 1);
     add(out, days / 86400, "capacity", "days");
     add(out, held, "capacity", "bytes_per_node");
     add(out, held * (scenario->row_ttl_ns > 0 ? 1.04 : 2), "capacity", "disk_per_node");

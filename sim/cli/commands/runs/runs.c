@@ -436,21 +436,31 @@ static bool fit_sizes(const struct lab_strategy_result *one, struct fitted *out)
     return out->bins != NULL && out->count > 0;
 }
 
+/* The next rank that is a point: the ends of each size if there are few, otherwise by a ratio. */
+static double next_rank(const struct fitted *fitted, double rank)
+{
+    double last = 0;
+    if (rank >= fitted->partitions)
+        return rank + 1;
+    if (2 * fitted->count > SIM_ZIPF_POINTS_MAX)
+        return fmin(fmax(rank + 1, ceil(rank * pow(fitted->partitions, 1.0 / FIT_POINTS))),
+                    fitted->partitions);
+    for (size_t i = fitted->count; i > 0 && last < rank; i--)
+        last += (double)fitted->bins[i - 1].count;
+    return rank < last ? last : rank + 1;
+}
+
 static char *fitted_text(const struct cli_args *args, const struct fitted *fitted, const char *path)
 {
     const char *table = cli_value(args, "table", NULL);
     GString *text = g_string_new("# Keys with the sizes of the partitions of a file of Cassandra's tools.\n");
-    const double ratio = pow(fitted->partitions, 1.0 / FIT_POINTS);
     g_string_append_printf(text,
                            "duration: %dd # a guess: how long the partitions have grown\n"
                            "keys:\n  count: %.0f%s\n  popularity:\n    points: [",
                            FIT_DAYS, fitted->partitions, fitted->note);
-    for (double rank = 1, next; rank <= fitted->partitions; rank = next) {
+    for (double rank = 1; rank <= fitted->partitions; rank = next_rank(fitted, rank))
         g_string_append_printf(text, "%s[%.0f, %.0f]", rank > 1 ? ", " : "", rank,
                                size_of_rank(fitted, rank));
-        next = fmax(rank + 1, ceil(rank * ratio));
-        next = rank < fitted->partitions ? fmin(next, fitted->partitions) : next;
-    }
     g_autofree char *shown = cli_json_quoted(path);
     g_string_append_printf(
         text,
