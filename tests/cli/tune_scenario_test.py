@@ -323,6 +323,20 @@ class TuneScenarioTest(ProgramTest):
         self.good(*base, "--risk", risk)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
+    def test_a_remedy_by_the_distribution_works(self):
+        """The run shows no partition above the limit, and the distribution has rows of any size."""
+        self.write("wild.yaml", "duration: 10d\nkeys: {count: 20}\narrivals: {rate: 1/m}\n"
+                                "row: {bytes: {pareto: {min: 400B, alpha: 1.6}}, format: payload}\n"
+                                "limits: {partition_bytes: 1MB}\ntune: {strategies: [weighted], seeds: 2}\n"
+                                "strategies: [weighted: {bytes: 5KB, threshold: 40}]\n")
+        base = ["tune", "wild.yaml", "--quiet", "--no-charts"]
+        line = self.bad(1, *base)
+        self.assertRegex(line, r"with weighted, the nearest, none of \d+ partitions is above 1.MB, but [\d.]+ are to be "
+                               r"expected in 365 days; raise partition_bytes to \w+, or risk to [\d.]+%\Z")
+        size, risk = line.split("partition_bytes to ")[1].split(", or risk to ")
+        self.good(*base, "--set", "limits.partition_bytes=" + size)
+        self.good(*base, "--risk", risk)
+
     def test_no_risk_means_that_no_partition_may_exceed_a_limit(self):
         base = [*SHORT, "--set", "tune.strategies=[time]", "--set", "tune.seeds=2"]
         own = ["--set", "tune.risk=null", "--set", "limits.over_limit_share=0%"]
