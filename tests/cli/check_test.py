@@ -320,7 +320,8 @@ class CheckTest(ProgramTest):
         told = [line for line in shown if " is outside " in line or "seeds of the baseline" in line]
         self.assertEqual(len(told), 3)
         # The baseline exceeded no limit, so it has no time at which it did.
-        self.assertRegex(shown[1], r"the baseline does not have \d figures? of hash, for example partitions.first_over_days")
+        self.assertRegex(shown[1], r"the baseline does not have \d figures? of hash, for example "
+                                   r"partitions.first_over_days")
         self.assertIn(f"and {len(figures) - 4} more figures", shown[-1])
         text = "".join(failure.text for failure in self.junit()[0].findall("testcase/failure"))
         for finding in figures:

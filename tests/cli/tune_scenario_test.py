@@ -331,8 +331,8 @@ class TuneScenarioTest(ProgramTest):
                                 "strategies: [weighted: {bytes: 5KB, threshold: 40}]\n")
         base = ["tune", "wild.yaml", "--quiet", "--no-charts"]
         line = self.bad(1, *base)
-        self.assertRegex(line, r"with weighted, the nearest, none of \d+ partitions is above 1.MB, but [\d.]+ are to be "
-                               r"expected in 365 days; raise partition_bytes to \w+, or risk to [\d.]+%\Z")
+        self.assertRegex(line, r"with weighted, the nearest, none of \d+ partitions is above 1.MB, but [\d.]+ "
+                               r"are to be expected in 365 days; raise partition_bytes to \w+, or risk to [\d.]+%\Z")
         size, risk = line.split("partition_bytes to ")[1].split(", or risk to ")
         self.good(*base, "--set", "limits.partition_bytes=" + size)
         self.good(*base, "--risk", risk)
