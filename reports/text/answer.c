@@ -263,8 +263,9 @@ static const char *sizes(const struct report_option *option, struct report_arena
                       is_full && !isnan(full.bytes) ? " of payload" : "");
     if (text[0] == 0)
         return "";
-    return report_text(arena, "%s on average%s%s%s%s", text, is_full ? " when full" : "",
-                       isnan(cv) ? "" : ", CV ", isnan(cv) ? "" : report_percent(arena, cv),
+    return report_text(arena, "%s%s%s%s%s%s", text, is_full && cv == 0 ? "" : " on average",
+                       is_full ? " when full" : "", isnan(cv) ? "" : ", CV ",
+                       isnan(cv) ? "" : report_percent(arena, cv),
                        option->closed == 0 && !is_full ? ", in partitions that have not ended" : "");
 }
 
