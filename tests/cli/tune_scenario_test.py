@@ -126,6 +126,10 @@ class TuneScenarioTest(ProgramTest):
             metrics = run["strategies"][-1]["metrics"]
             self.assertEqual(metrics["horizon.doubles_days"], answer["growth"]["doubles_days"])
             self.assertEqual(metrics["keys.rows.max"], all_rows)
+            year = all_rows * math.expm1(per_day * 365) / grown  # of the first 365 days
+            each = metrics["partitions.all.bytes.mean"] * metrics["partitions.total"] / all_rows
+            self.assertAlmostEqual(metrics["capacity.bytes_per_node"] / (year * each * 3 / 6), 1, delta=0.001)
+            self.assertIn(f"{metrics['capacity.bytes_per_node'] / 1e9:.3g}", "".join(answer["why"]))
         text = self.good("run", "grow.yaml", "--quiet", "--out", "run", "--format", "html", "--set",
                          f"strategies={strategies}")
         again = self.good("show", "2")
