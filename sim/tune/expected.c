@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The expected number of partitions above a limit, and when the first one exceeds it. In: a scenario and a
  * setting. Out: numbers for the judge, and a median. The limits are converted to rows, or, where sizes are
- * drawn, the tail of a sum of bytes is taken at its saddle point (Lugannani and Rice 1980, in the form of
- * Barndorff-Nielsen). Tails are summed up over the partitions that the stream makes: windows are walked key
- * by key, from the integral of the key's rate; partitions without end and those that count rows are crowds of
- * keys with the same rate, of which the first passage is followed in time. */
+ * drawn, the tail of a sum of bytes is inverted on a lattice, or taken at its saddle point (Lugannani and
+ * Rice 1980, in the form of Barndorff-Nielsen). Tails are summed up over the partitions that the stream
+ * makes: windows are walked key by key, from the integral of the key's rate; partitions without end and those
+ * that count rows are crowds of keys with the same rate, of which the first passage is followed in time. */
 #include "tune/expected.h"
 
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #include "workload/workload.h"
 
 #define ATOMS_MAX     512
-#define RUNGS         48      /* Poisson means for which the tail of a sum of bytes is computed */
+#define RUNGS         96      /* Poisson means for which the tail of a sum of bytes is computed */
 #define RUNG_FIRST    38      /* standard deviations below the limit, of the first of them */
 #define NEGLIGIBLE    1e-15   /* a tail that is not computed more closely */
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
@@ -40,10 +41,9 @@
 #define WINDOWS_SHOWN 10000   /* after the run, at most */
 #define NODES         64      /* of the time that a key is in bursts */
 #define LOOKS         16      /* at what is on disk, in the time that a row is */
-#define DOMINANT      6       /* of the exponent of the largest size at a saddle point */
-#define RARE          1e-3    /* the chance of a size that is taken with the tail of the others */
-
-#define DAYS_OF_WEEK 7
+#define DAYS_OF_WEEK  7
+/* Of a lattice: its points below a limit, and all; parts of an atom; the most increments. */
+enum { CELLS = 256, PERIOD = 4 * CELLS, PARTS = 8, THRESHOLD_MAX = 64 };
 
 /* A distribution of the bytes of a row on disk, as atoms in ascending order. */
 struct sizes {
@@ -71,7 +71,7 @@ struct model {
         sized_rows;     /* of drawn sizes: bytes that its rows may have, and about how many rows these are */
     struct sizes sizes; /* of drawn sizes */
     double relative, squares; /* their variance by the square of the mean; the second moment below `room` */
-    double single;            /* the chance that one row has more than `room` */
+    double jumps;             /* the chance for each row to exceed `room` before it has the rows for it */
     double parts;             /* of a key, at a time */
     double kept_least, kept_most; /* bounds of the share of a window's rows that is on disk at a time */
     int bound;                    /* of the number: below or above 0, a lower or an upper one */
@@ -151,24 +151,20 @@ static void make_sizes(struct model *model, uint32_t stamp)
             out->weight[i] * (out->steps[i] * out->steps[i] + out->chance[i] * (2 * out->steps[i] + 1));
         squares += out->weight[i] * out->bytes[i] * out->bytes[i];
         model->squares = out->bytes[i] <= model->room ? squares : model->squares;
-        model->single = i == 0 || out->bytes[i] <= model->room ? out->above[i] : model->single;
     }
     model->relative = squares / (out->mean * out->mean) - 1;
 }
 
-/* Sums over the sizes up to atom `last`, tilted by v^I for I increments: the weights, the increments, the
- * bytes, and the squares of bytes less `slope` times the increments. Larger rows count as none, and do not
- * increment if the largest makes more than one. */
+/* Sums over the sizes, tilted by v^I for I increments: the weights, the increments, the bytes, and the
+ * squares of bytes less `slope` times the increments. */
 struct tilted {
     double all, increments, bytes, squares;
 };
 
-static struct tilted tilt(const struct sizes *sizes, size_t last, const double *weights, double v,
-                          double slope)
+static struct tilted tilt(const struct sizes *sizes, const double *weights, double v, double slope)
 {
-    const double others = sizes->above[last] * (sizes->steps[sizes->count - 1] > 0 ? 0 : sizes->chance[last]);
-    struct tilted out = {sizes->above[last] + others * (v - 1), others * v, 0, others * v * slope * slope};
-    for (size_t i = 0; i <= last; i++) {
+    struct tilted out = {0, 0, 0, 0};
+    for (size_t i = 0; i < sizes->count; i++) {
         const double steps = sizes->steps[i], bytes = sizes->bytes[i],
                      weight = weights[i] * (steps > 0 ? pow(v, steps) : 1),
                      more = weight * v * sizes->chance[i], none = weight * (1 - sizes->chance[i]),
@@ -182,18 +178,16 @@ static struct tilted tilt(const struct sizes *sizes, size_t last, const double *
 }
 
 /* The cumulant generating function at t of the bytes of this number of rows, its first two derivatives, and
- * the logarithm of a factor that is nearly constant. Sizes above that of atom `last` count as none. Up to the
- * increment that reaches a threshold T, e^(tS) v^I has a mean of 1 for the v of Wald's identity, found by
- * Newton's iteration of its logarithm; the factor is that of the increments above T, which are those of a
- * renewal process. False where it does not exist. */
-static bool cumulants(const struct sizes *sizes, size_t last, const struct number *number, double t,
-                      double out[4])
+ * the logarithm of a factor that is nearly constant. Up to the increment that reaches a threshold T, e^(tS)
+ * v^I has a mean of 1 for the v of Wald's identity, found by Newton's iteration of its logarithm; the factor
+ * is that of the increments above T, which are those of a renewal process. False where it does not exist. */
+static bool cumulants(const struct sizes *sizes, const struct number *number, double t, double out[4])
 {
     double weights[ATOMS_MAX], v = 1;
     const double n = number->n;
-    for (size_t i = 0; i <= last; i++)
+    for (size_t i = 0; i < sizes->count; i++)
         weights[i] = sizes->weight[i] * exp(t * sizes->bytes[i]);
-    struct tilted sums = tilt(sizes, last, weights, 1, 0);
+    struct tilted sums = tilt(sizes, weights, 1, 0);
     const double untilted = sums.all;
     out[3] = 0;
     if (number->kind == POISSON) {
@@ -208,12 +202,12 @@ static bool cumulants(const struct sizes *sizes, size_t last, const struct numbe
     } else {
         for (int i = 0; i < 60 && v > 0 && fabs(sums.all - 1) > 4 * DBL_EPSILON; i++) {
             v *= exp(-log(sums.all) * sums.all / sums.increments);
-            sums = tilt(sizes, last, weights, v, 0);
+            sums = tilt(sizes, weights, v, 0);
         }
         if (!(fabs(sums.all - 1) < 1e-9))
             return false;
         const double slope = sums.bytes / sums.increments;
-        sums = tilt(sizes, last, weights, v, slope);
+        sums = tilt(sizes, weights, v, slope);
         out[0] = -n * log(v);
         out[1] = n * slope;
         out[2] = n * sums.squares / sums.increments;
@@ -223,14 +217,10 @@ static bool cumulants(const struct sizes *sizes, size_t last, const struct numbe
     return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]) && isfinite(out[3]);
 }
 
-/* The chance that these rows have more than `room` bytes: Chernoff's bound, where single sizes dominate the
- * saddle point. */
-static double saddle_point(const struct sizes *sizes, size_t last, const struct number *number, double room,
-                           bool *is_bound)
+/* The chance that these rows have more than `room` bytes; with the cumulants at t, and t. */
+static double saddle_point(const struct sizes *sizes, const struct number *number, double room, double at[5])
 {
-    double at[4];
-    *is_bound = false;
-    if (!cumulants(sizes, last, number, 0, at) || !(at[2] > 0))
+    if (!cumulants(sizes, number, 0, at) || !(at[2] > 0))
         return at[1] > room;
     const double distance = (room - at[1]) / sqrt(at[2]), most = 1e4 / sqrt(at[2]);
     double t = 0, low = distance > 0 ? 0 : -64e-4 * most, high = distance > 0 ? most : 0;
@@ -240,66 +230,126 @@ static double saddle_point(const struct sizes *sizes, size_t last, const struct 
          i++) {
         const double next = t + log(room / at[1]) * at[1] / at[2];
         t = exists && next > low && next < high ? next : (low + high) / 2;
-        exists = cumulants(sizes, last, number, t, at);
+        exists = cumulants(sizes, number, t, at);
         *(exists && at[1] < room ? &low : &high) = t;
     }
-    if (!exists && !cumulants(sizes, last, number, t = low, at))
+    if (!exists && !cumulants(sizes, number, t = low, at))
         return 1;
-    *is_bound = t * sizes->bytes[last] > DOMINANT;
-    if (*is_bound)
-        return exp(at[0] + at[3] - t * room);
+    at[4] = t;
     const double r = copysign(sqrt(2 * fmax(0, t * room - at[0])), t), u = t * sqrt(at[2]);
     return gsl_cdf_ugaussian_Q(fabs(r) > 1e-3 && u / r > 0 ? r + (log(u / r) - at[3]) / r : distance);
 }
 
-/* The chance that a row of this size, above the others, is one of a partition that exceeds `room`: of which
- * the others have this mean and deviation. A row of several increments only adds bytes to the partition that
- * it ends, which has any number of the increments before it. */
-static double large_above(const struct model *model, const struct number *number, size_t atom, double mean,
-                          double deviation)
+/* The chance that a row has more bytes than that; between the middles of atoms, by their logarithms. */
+static double row_above(const struct sizes *sizes, double bytes)
 {
-    enum { LEVELS = 16 };
-    const double room = model->room - model->sizes.bytes[atom],
-                 ends = number->kind == THRESHOLD ? fmin(1, model->sizes.steps[atom] / number->n) : 0;
-    double sum = 0;
-    if (ends == 0)
-        return gsl_cdf_ugaussian_Q((room - mean) / deviation);
-    for (int i = 0; i < LEVELS; i++) {
-        const double part = 1 - ends * (i + 0.5) / LEVELS;
-        sum += gsl_cdf_ugaussian_Q((room - mean * part) / (deviation * sqrt(part))) / LEVELS;
-    }
-    return ends * sum;
+    const double *above = sizes->above;
+    size_t i = 0;
+    while (i + 2 < sizes->count && sizes->bytes[i + 1] <= bytes)
+        i++;
+    const double part = log(bytes / sizes->bytes[i]) / log(sizes->bytes[i + 1] / sizes->bytes[i]),
+                 middle = sqrt((above[i] + sizes->weight[i]) * above[i]);
+    return fmin(1, middle * pow(sqrt(above[i] * above[i + 1]) / middle, part));
 }
 
-/* The chance that this number of rows has more than `room` bytes: those up to a size have, or one above it
- * has with the others, which are about normal. The size is the largest that does not dominate; until then,
- * there are bounds (Fuk and Nagaev 1971). */
-static double bytes_above(const struct model *model, const struct number *number, double rows)
+/* Rows by their increments and their bytes, of which `room` is between two points; by q^-i at the i-th. */
+struct lattice {
+    double chance[THRESHOLD_MAX + 2][CELLS + 2];
+    double complex turn[PERIOD]; /* the roots of unity */
+};
+
+/* Atoms are spread from the size before to the size after, and these over three points, which keeps their
+ * mean and variance. Rows that exceed `room` alone are all at the first point above it. */
+static void fill_lattice(struct lattice *out, const struct model *model, size_t threshold, double q)
 {
     const struct sizes *sizes = &model->sizes;
-    double best = 1;
-    bool is_bound = true;
-    for (int part = 1; part <= 1024 && is_bound; part *= 2) {
-        size_t last = 0;
-        double at[4], large = 0;
-        while (last + 1 < sizes->count && sizes->bytes[last + 1] <= model->room / part)
-            last++;
-        const double sum = saddle_point(sizes, last, number, model->room, &is_bound);
-        cumulants(sizes, last, number, 0, at);
-        for (size_t i = last + 1; i < sizes->count; i++) {
-            /* Of a bound: a size that few rows have, with others that have the rest. */
-            const double rest = model->room - sizes->bytes[i];
-            double chance = 1;
-            bool is_rough;
-            if (!is_bound)
-                chance = large_above(model, number, i, at[1], sqrt(at[2]));
-            else if (part == 2 && sizes->above[i] < RARE && rest > at[1])
-                chance = saddle_point(sizes, last, number, rest, &is_rough);
-            large += rows * sizes->weight[i] * fmin(1, chance);
-        }
-        best = fmin(best, large + sum);
+    const double unit = model->room / (CELLS + 0.5), *bytes = sizes->bytes;
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < PERIOD; i++)
+        out->turn[i] = cexp(CMPLX(0, -2 * M_PI * (double)i / PERIOD));
+    for (size_t i = 0; i < (sizes->count - 1) * PARTS; i++) {
+        const size_t atom = i / PARTS;
+        const double before = sizes->above[atom] + sizes->weight[atom], rest = sizes->above[atom] / before,
+                     part = (double)(i % PARTS) / PARTS, step = 1.0 / PARTS,
+                     weight = before * (pow(rest, part) - pow(rest, part + step)),
+                     low = sqrt(bytes[atom > 0 ? atom - 1 : 0] * bytes[atom]),
+                     size = low * pow(sqrt(bytes[atom] * bytes[atom + 1]) / low, part + step / 2),
+                     at = size > model->room ? CELLS + 1 : size / unit,
+                     middle = fmax(1, fmin(CELLS, floor(at + 0.5))), off = at - middle,
+                     shares[] = {off * (off - 1) / 2, 1 - off * off, off * (off + 1) / 2},
+                     all = (sizes->steps[atom] + sizes->chance[atom]) *
+                           (model->settings->strategy.kind == BK_KIND_WEIGHTED ? size / bytes[atom] : 1);
+        double steps, more = modf(fmin(all, (double)threshold), &steps);
+        for (size_t k = 0; k < 6; k++)
+            out->chance[(size_t)steps + k / 3][(size_t)middle + k % 3 - 1] +=
+                weight * shares[k % 3] * (k < 3 ? 1 - more : more) * pow(q, 1 - middle - (double)(k % 3));
     }
-    return best;
+}
+
+/* The transform of the bytes of this number of rows, at a root of unity. */
+static double complex transform(const struct lattice *lattice, const struct number *number, size_t threshold,
+                                size_t root)
+{
+    double complex rows[THRESHOLD_MAX + 1] = {0}, sums[THRESHOLD_MAX + 1] = {1};
+    for (size_t k = 0; k <= threshold; k++)
+        for (size_t cell = 0; cell < CELLS + 2; cell++)
+            if (lattice->chance[k][cell] != 0)
+                rows[k] += lattice->chance[k][cell] * lattice->turn[root * cell % PERIOD];
+    if (number->kind == POISSON)
+        return cexp(number->n * (rows[0] - 1));
+    if (threshold < 2)
+        return cexp(number->n *
+                    clog(threshold == 1 ? rows[1] / (1 - rows[0]) : 1 + number->chance * (rows[0] - 1)));
+    for (size_t i = 1; i <= threshold; i++) /* by the increments that are left */
+        for (size_t k = 1; k <= threshold; k++)
+            sums[i] += rows[k] / (1 - rows[0]) * sums[k < i ? i - k : 0];
+    return sums[threshold];
+}
+
+/* The chance that this number of rows has more than `room` bytes: the transform is inverted on a lattice,
+ * tilted towards the saddle point until a double holds the chance (Gruebel and Hermesmeier 1999). The saddle
+ * point's formula is as good for narrow sums without large rows, and, of large thresholds, for the smaller
+ * rows: a larger one may end any part of a full partition. */
+static double bytes_above(struct model *model, struct number number)
+{
+    static const double tilts[] = {0, 0.25, 0.875}; /* of t at the saddle point; 0.25: large rows end it */
+    struct sizes sizes = model->sizes;
+    const bool is_threshold = number.kind == THRESHOLD,
+               has_steps = is_threshold && sizes.steps[sizes.count - 1] > 0,
+               is_long = has_steps && number.n > THRESHOLD_MAX;
+    const size_t threshold = has_steps ? (size_t)fmin(number.n, THRESHOLD_MAX) : is_threshold;
+    const double unit = model->room / (CELLS + 0.5),
+                 rows = number.n * number.chance / (is_threshold ? sizes.increments : 1);
+    double at[5] = {0}, large = is_long ? 0 : rows * row_above(&sizes, model->room / 2);
+    for (size_t i = 0; i < sizes.count; i++) {
+        const bool is_apart = is_long && sizes.bytes[i] > model->room / 16;
+        const double part = 1 + (sizes.bytes[i] - model->room) / (rows * sizes.mean);
+        large += is_apart ? rows * sizes.weight[i] * fmax(0, fmin(1, part)) : 0;
+        sizes.bytes[i] = is_apart ? 0 : fmin(sizes.bytes[i], model->room + unit / 2);
+    }
+    double out = saddle_point(&sizes, &number, model->room, at), t = at[4];
+    struct lattice *lattice = NULL;
+    if (is_long || !(has_steps || sqrt(at[2]) > 4 * unit || large > 0.01 * out) ||
+        !noted(model, (lattice = malloc(sizeof *lattice)) != NULL))
+        return is_long ? fmin(1, large + out) : out;
+    const double from = t >= 0 ? CELLS + 1 : 0, until = t >= 0 ? PERIOD : CELLS + 1;
+    for (size_t k = t < 0 ? 2 : 0; k < 3 && tilts[k] * t * model->room < 300; k++) {
+        const double q = exp(-tilts[k] * t * unit);
+        double sum = 0, least = 0;
+        fill_lattice(lattice, model, threshold, q);
+        for (size_t i = 0; i <= PERIOD / 2; i++) {
+            const double complex value = transform(lattice, &number, threshold, i),
+                                 z = q * conj(lattice->turn[i]), ends = cpow(z, from) - cpow(z, until);
+            sum += (i % (PERIOD / 2) == 0 ? 1 : 2) *
+                   creal(value * (cabs(1 - z) < 1e-9 ? until - from : ends / (1 - z))) / PERIOD;
+            least = i == 0 ? 1e-11 * creal(value) * pow(q, CELLS + 1) : least;
+        }
+        out = t < 0 ? 1 - sum : sum > least ? sum : fmin(out, least);
+        if (sum > least)
+            break;
+    }
+    free(lattice);
+    return fmax(0, fmin(1, out));
 }
 
 /* The mean of a Poisson number of rows whose bytes are z standard deviations below the limit. */
@@ -356,22 +406,21 @@ static double window_tail(struct model *model, double mean)
                  spread = sqrt(mean * model->squares);
     if (model->sized_rows == (double)INFINITY || !(mean > 0))
         return tail;
-    const double at = RUNG_FIRST - (model->room - mean * model->sizes.mean) / spread;
+    const double at = 2 * (RUNG_FIRST - (model->room - mean * model->sizes.mean) / spread);
     if (at >= RUNGS - 1)
         return 1;
-    if (at < 0) /* not by the sum of the rows, but a single one may */
-        return fmin(1, fmax(tail, mean * model->single));
+    if (at < 0) /* not by the sum of the rows, but a single one may with the others */
+        return fmax(tail, -expm1(-mean * row_above(&model->sizes, model->room - mean * model->sizes.mean)));
     const size_t rung = (size_t)at;
     double means[2];
     for (size_t i = 0; i < 2; i++) {
         double *z = &model->rungs[rung + i];
-        means[i] = rung_mean(model, RUNG_FIRST - (double)(rung + i));
+        means[i] = rung_mean(model, RUNG_FIRST - (double)(rung + i) / 2);
         const struct number number = model->scenario->workload.every_ns > 0
                                          ? (struct number){THINNED, means[i] * model->parts, 1 / model->parts}
                                          : (struct number){POISSON, means[i], 1};
         if (isnan(*z))
-            *z = gsl_cdf_ugaussian_Qinv(
-                fmax(DBL_MIN, fmin(1 - DBL_EPSILON, bytes_above(model, &number, means[i]))));
+            *z = gsl_cdf_ugaussian_Qinv(fmax(DBL_MIN, fmin(1 - DBL_EPSILON, bytes_above(model, number))));
     }
     const double part = (mean - means[0]) / (means[1] - means[0]),
                  z = model->rungs[rung] + part * (model->rungs[rung + 1] - model->rungs[rung]);
@@ -493,12 +542,12 @@ static void set_renewal(struct model *model, const struct number *number, double
     const struct sizes *sizes = &model->sizes;
     struct sizes rows = *sizes;
     const double each = sizes->increments, more = (sizes->squares / each - 1) / 2;
-    bool is_bound;
+    double at[5];
     for (size_t i = 0; i < rows.count; i++)
         rows.bytes[i] = 1;
     model->mean = model->mean_within = (number->n + more) / each;
     model->variance = number->n * (sizes->squares - each * each) / (each * each * each);
-    model->tail = limit < 1e18 ? saddle_point(&rows, rows.count - 1, number, limit + 0.5, &is_bound) : 0;
+    model->tail = limit < 1e18 ? saddle_point(&rows, number, limit + 0.5, at) : 0;
 }
 
 /* Sets the distribution of a full partition. False if it is not known. */
@@ -544,8 +593,12 @@ static bool set_full(struct model *model)
     } else {
         return false;
     }
-    if (model->sized_rows < (double)INFINITY)
-        model->tail = fmax(model->tail, bytes_above(model, &number, model->mean));
+    if (model->sized_rows < (double)INFINITY) {
+        const double rows = fmin(model->mean, fmin(model->rows, model->sized_rows)) / 2;
+        model->tail = fmax(model->tail, bytes_above(model, number));
+        model->jumps =
+            fmin(bytes_above(model, (struct number){POISSON, rows, 1}) / rows, model->tail / model->mean);
+    }
     /* A tail that a double cannot hold is not 0. */
     if (strategy->kind != BK_KIND_COUNT || model->sized_rows < (double)INFINITY)
         model->tail = fmax(model->tail, DBL_MIN);
@@ -1083,17 +1136,20 @@ static double reached(double shape, double rate, double rows, double mean, doubl
     return gsl_cdf_ugaussian_P(r + log(u / r) / r);
 }
 
-/* Of the partitions of a key with this many rows. Its j-th partition, if it exceeds a limit, does so once the
- * key has that many rows more than the partitions before it, which are a renewal process. pace: rows in one
- * time the run; rows must not leave the disk before. */
+/* Of the partitions of a key with this many rows. Each row may be one that is too large; otherwise, its j-th
+ * partition, if it exceeds a limit, does so once the key has that many rows more than the partitions before
+ * it, which are a renewal process. pace: rows in one time the run; rows must not leave the disk before. */
 static double sum_counted(const struct model *model, double mean, double drawn, double pace, bool is_number)
 {
-    const double limit = fmin(model->rows, model->sized_rows),
+    const double most = model->variance > 0 ? (double)INFINITY : model->mean - 1,
+                 limit = fmin(most, fmin(model->rows, model->sized_rows)),
                  days = (double)model->scenario->workload.duration_ns / (double)SIM_DAY,
                  open = grows_for(model->scenario) / days, held = pace * open,
-                 each = is_number ? model->mean : model->mean_within;
+                 each = is_number ? model->mean : model->mean_within,
+                 by_rows = fmax(0, model->tail - model->jumps * model->mean);
     const double first = above(model, limit, mean, drawn), left = (mean - floor(limit) - 0.5) / each,
-                 tail = isfinite(open) ? model->tail * above(model, limit - 1, held, 0) : model->tail;
+                 tail = isfinite(open) ? by_rows * above(model, limit - 1, held, 0) : by_rows;
+    const double jumps = isfinite(open) && model->bound < 0 ? 0 : model->jumps;
     double later = 0, more = 1;
     if (!(mean > 0))
         return 0;
@@ -1111,7 +1167,7 @@ static double sum_counted(const struct model *model, double mean, double drawn, 
             more = above(model, limit + rows, mean, 0);
         later += more;
     }
-    return weigh(tail * first, is_number) + later * weigh(tail, is_number);
+    return mean * jumps + weigh(tail * first, is_number) + later * weigh(tail, is_number);
 }
 
 /* Whether a key is expected to have equally many rows in all ages of its partitions, apart from spikes. */
@@ -1157,12 +1213,13 @@ static double sum_until(const struct passage *passage, double times, bool is_num
     double sum = 0, left = 0;
     if (model->bound < 0)
         times = fmin(times, open);
-    const double more = fmax(0, times - 1), rows = rows_between(workload, days, days * (1 + more)) / days;
+    const double more = fmax(0, times - 1), rows = rows_between(workload, days, days * (1 + more)) / days,
+                 part = rows_between(workload, 0, days * fmin(1, times)) / rows_between(workload, 0, days);
     for (size_t i = 0; i < passage->count; i++)
         left += passage->crowds[i].count;
     for (size_t i = 0; i < passage->count && sum <= most; i++) {
         const struct crowd *crowd = &passage->crowds[i];
-        double mean = crowd->seen * fmin(1, times) + crowd->pace * rows,
+        double mean = crowd->seen * part + crowd->pace * rows,
                drawn = passage->bursts * crowd->pace * crowd->pace * fmax(0, times - crowd->known);
         const double all = mean, of_all = drawn; /* rows, with those that have left the disk */
         if (is_capped) {
@@ -1578,11 +1635,14 @@ static double ending_days(const struct tune_outlook *outlook, struct model *mode
         return outlook->days * passage_median(model, is_after);
     if (window_days(model) > grows_for(model->scenario))
         return (double)NAN;
-    first = sum_windows(model, LAB_JUDGED_DAYS, false, (double)INFINITY, &windows)
-                ? windows_median(model, &windows, is_after)
-                : (double)NAN;
-    windows_clear(&windows);
-    return first;
+    for (double days = LAB_JUDGED_DAYS;; days *= 2) { /* until a stream that grows reaches it */
+        first = sum_windows(model, days, false, (double)INFINITY, &windows)
+                    ? windows_median(model, &windows, is_after)
+                    : (double)NAN;
+        windows_clear(&windows);
+        if (!(outlook->growth.per_day > 0 && first > days && days < 100 * LAB_JUDGED_DAYS))
+            return first;
+    }
 }
 
 bool tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,

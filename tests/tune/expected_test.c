@@ -88,6 +88,19 @@ static const struct {
     {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {uniform: [100, 500]}}\n"
      "limits: {partition_bytes: 350KB}\nstrategies:\n  - probabilistic: {bits: 5, threshold: 20}\n",
      0},
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {pareto: {min: 400, alpha: "
+     "1.6}}}\n"
+     "limits: {partition_bytes: 1MB}\nstrategies:\n  - count: {rows: 100, counter: external}\n",
+     1.01},
+    /* Single rows may exceed the limit, of keys that have fewer than its mean rows. */
+    {"keys: {count: 3000}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {pareto: {min: 400, alpha: "
+     "1.6}}}\n"
+     "limits: {partition_bytes: 300KB}\nstrategies:\n  - count: {rows: 100, counter: external}\n",
+     1.01},
+    {"keys: {count: 3000}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {pareto: {min: 400, alpha: "
+     "1.6}}}\n"
+     "limits: {partition_bytes: 300KB}\nstrategies:\n  - weighted: {bytes: 3KB, threshold: 16}\n",
+     1.01},
     /* Rows that expire, and numbers of rows above the limit that no key reaches. */
     {"keys: {count: 30}\nduration: 10d\narrivals: {rate: 3000/h}\nrow: {ttl: 3d}\nlimits: {partition_rows: "
      "2480}\n"

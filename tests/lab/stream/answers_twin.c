@@ -268,11 +268,11 @@ static double median_of(const struct future *future, uint64_t keys, bool is_afte
     for (int i = 0; i < 60; i++) {
         bool is_first = i == 0 && is_after, is_wide = high == 0;
         double middle = is_first ? 1 : is_wide ? fmax(1, 2 * low) : (low + high) / 2, sum = 0;
-        double longer = fmax(0, middle - 1),
-               more =
-                   middle <= 1 ? 0 : days_until(future->workload, middle) - days_until(future->workload, 1);
+        double longer = fmax(0, middle - 1), run = days_until(future->workload, 1),
+               until = days_until(future->workload, middle), part = fmin(run, until) / run,
+               more = fmax(0, until - run);
         for (uint64_t key = 0; key < keys; key++) {
-            double mean = future->run[key] * fmin(1, middle) + future->later[key] * more;
+            double mean = future->run[key] * part + future->later[key] * more;
             double pace = future->later[key] / future->parts;
             sum += key_passed(future, mean / future->parts, future->bursts * pace * pace * longer);
         }

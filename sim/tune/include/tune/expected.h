@@ -6,7 +6,7 @@
  * `weighted`, where rows may make several increments and are a renewal process; and, for windows of `time`,
  * buckets of `hash` and the partitions of `unbucketed`, Poisson, given the integral of the key's rate, which
  * bursts, spikes and the daily curve change, or, of rows in equal steps, binomial. The bytes of rows of drawn
- * sizes are a sum of independent sizes, whose tail is that at its saddle point.
+ * sizes are a sum of independent sizes, whose distribution is inverted from its transform.
  *
  * Partitions that end are expected for LAB_JUDGED_DAYS of the stream, or for the run if it is longer: the
  * run, and after it the windows of the stream without spikes. There, bursts are those of all seeds: the share
