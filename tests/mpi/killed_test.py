@@ -126,7 +126,7 @@ class KilledTest(MpiTest):
 
     def test_stream_run_with_a_killed_rank_resumes(self):
         days, used_s = 1, 0
-        while used_s < SWEEP_S / HASTE:
+        while used_s < 3 * SWEEP_S / HASTE:
             days, before_s = 2 * days, commands_s()
             self.write("s.yaml", KEYS.replace("duration: 2d", f"duration: {days}d"))
             alone = self.good_json("run", "s.yaml", "--json", "--quiet", "--no-charts", "--db", f"{days}.db")
