@@ -266,7 +266,7 @@ static void fill_lattice(struct lattice *out, const struct model *model, size_t 
     const double unit = model->room / (CELLS + 0.5), *bytes = sizes->bytes;
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < PERIOD; i++)
-        out->turn[i] = cexp(CMPLX(0, -2 * M_PI * (double)i / PERIOD));
+        out->turn[i] = cexp(-2 * M_PI * (double)i / PERIOD * (double complex)I);
     for (size_t i = 0; i < (sizes->count - 1) * PARTS; i++) {
         const size_t atom = i / PARTS;
         const double before = sizes->above[atom] + sizes->weight[atom], rest = sizes->above[atom] / before,

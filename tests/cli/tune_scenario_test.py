@@ -31,6 +31,8 @@ strategies:
   - time: {window: 1d, label: mine}
   - probabilistic: {bits: 4, threshold: 20}
 """
+# No distribution knows deletes, so settings are run.
+DELETES = ["--set", "deletes={share: 1%, after: 1h}", "--set", "reads=null"]
 # About two seconds of work, so that outcomes are stored several times.
 LONG = ["--set", "arrivals.rate=4/s", "--set", "duration=20d", "--set", "engine=exact"]
 SHORT = ["--set", "duration=6h"]
@@ -186,13 +188,11 @@ class TuneScenarioTest(ProgramTest):
             words = [order.index(step["within"]) for step in margin["rates"]]
             self.assertEqual(words, sorted(words), margin)
         self.assertNotIn("not judged", [step["within"] for step in answer["margin"][0]["rates"]])
-        # No distribution knows deletes.
-        deletes = ["--set", "deletes={share: 1%, after: 1h}", "--set", "reads=null"]
-        answer = self.tune(*deletes)
+        answer = self.tune(*DELETES)
         label, step = next((margin["label"], step) for margin in answer["margin"] for step in margin["rates"]
                            if "rows_max" in step)
         yaml = next(each["yaml"] for each in answer["candidates"] if each["label"] == label)
-        run = self.good_json("run", "small.yaml", "--json", "--no-charts", *deletes, "--set",
+        run = self.good_json("run", "small.yaml", "--json", "--no-charts", *DELETES, "--set",
                              f"arrivals.rate={step['times'] / 2}/s", "--set", "strategies=[{" + yaml + "}]")
         metrics = run["strategies"][0]["metrics"]
         self.assertEqual(metrics["partitions.all.rows.max"], step["rows_max"])
@@ -482,8 +482,8 @@ class TuneScenarioTest(ProgramTest):
         self.addCleanup(database.close)
         done_s, err = 0.2, b"nothing was stored"
         while b"nothing was stored" in err:  # a machine may be so slow that no run had ended
-            process = self.start("tune", "small.yaml", "--no-charts", "--quiet", "--jobs", "1", *LONG, "--seeds",
-                                 "1000")
+            process = self.start("tune", "small.yaml", "--no-charts", "--quiet", "--jobs", "1", *LONG, *DELETES,
+                                 "--seeds", "1000")
             self.wait_for_work(process, 0.1)
             database.execute("BEGIN IMMEDIATE")
             self.wait_for_work(process, done_s)
