@@ -574,10 +574,7 @@ static bool can_start(const struct lab_strategy_result *strategy, uint32_t *bits
         settings->kind != BK_KIND_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max)
         return false;
     *threshold = settings->of.probabilistic.threshold;
-    *bits = settings->of.probabilistic.bits;
-    if (settings->of.probabilistic.chance_denominator != 0)
-        *bits = (uint32_t)fmin(BK_BITS_MAX, round(log2((double)settings->of.probabilistic.chance_denominator /
-                                                       (double)settings->of.probabilistic.chance_numerator)));
+    *bits = (uint32_t)fmin(BK_BITS_MAX, round(-log2(lab_chance(settings))));
     return true;
 }
 

@@ -29,11 +29,9 @@ struct tune_distribution tune_weighted(uint64_t bytes, uint64_t threshold, uint6
 
 struct tune_distribution tune_distribution_of(const struct bk_strategy *strategy, uint64_t row_bytes)
 {
-    const double n = (double)strategy->of.probabilistic.chance_denominator;
     if (strategy->kind == BK_KIND_WEIGHTED)
         return tune_weighted(strategy->of.weighted.bytes, strategy->of.weighted.threshold, row_bytes);
-    return (struct tune_distribution){.p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                                                 : ldexp(1, -(int)strategy->of.probabilistic.bits),
+    return (struct tune_distribution){.p = lab_chance(strategy),
                                       .threshold = strategy->of.probabilistic.threshold};
 }
 

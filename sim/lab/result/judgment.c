@@ -383,10 +383,7 @@ struct lab_full lab_full_of(const struct lab_settings *settings)
         full.rows = (double)strategy->of.count.rows;
         full.cv = 0;
     } else if (strategy->kind == BK_KIND_PROBABILISTIC) {
-        const double threshold = (double)strategy->of.probabilistic.threshold;
-        const uint64_t of = strategy->of.probabilistic.chance_denominator;
-        const double chance = of == 0 ? 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits)
-                                      : (double)strategy->of.probabilistic.chance_numerator / (double)of;
+        const double threshold = (double)strategy->of.probabilistic.threshold, chance = lab_chance(strategy);
         full.rows = threshold / chance;
         full.cv = sqrt((1 - chance) / threshold);
     } else if (strategy->kind == BK_KIND_WEIGHTED) {

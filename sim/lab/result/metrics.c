@@ -374,11 +374,7 @@ static double range_partitions(const struct lab_tally *tally, const struct lab_s
     if (strategy->kind == BK_KIND_COUNT)
         rows = (double)strategy->of.count.rows;
     if (strategy->kind == BK_KIND_PROBABILISTIC)
-        rows = (double)strategy->of.probabilistic.threshold *
-               (strategy->of.probabilistic.chance_denominator > 0
-                    ? (double)strategy->of.probabilistic.chance_denominator /
-                          (double)strategy->of.probabilistic.chance_numerator
-                    : (double)(UINT64_C(1) << strategy->of.probabilistic.bits));
+        rows = (double)strategy->of.probabilistic.threshold / lab_chance(strategy);
     if (strategy->kind == BK_KIND_WEIGHTED && tally->payload_bytes > 0)
         rows = (double)strategy->of.weighted.threshold * (double)strategy->of.weighted.bytes *
                (double)tally->rows / (double)tally->payload_bytes;

@@ -110,9 +110,7 @@ static double rows_of_increment(const struct lint *lint)
     const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
     if (strategy->kind == BK_KIND_WEIGHTED)
         return (double)strategy->of.weighted.bytes / sim_size_mean(&lint->scenario->workload.row_bytes);
-    double n = (double)strategy->of.probabilistic.chance_denominator;
-    return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
-                 : (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    return 1 / lab_chance(strategy);
 }
 
 static double window_s(const struct bk_strategy *strategy)

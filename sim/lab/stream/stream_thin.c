@@ -719,11 +719,10 @@ void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct l
         chance = out->fires_always ? 1 : (double)bytes_each / (double)unit;
         out->quiet = UINT64_MAX;
     } else if (strategy->of.probabilistic.chance_denominator != 0) {
-        chance = (double)strategy->of.probabilistic.chance_numerator /
-                 (double)strategy->of.probabilistic.chance_denominator;
+        chance = lab_chance(strategy);
         out->quiet = UINT64_MAX;
     } else {
-        chance = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+        chance = lab_chance(strategy);
         out->firing = UINT64_MAX;
     }
     if (!out->goes_by_time && !out->fires_always)

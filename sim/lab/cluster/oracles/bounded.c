@@ -143,15 +143,6 @@ uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_pa
     return found;
 }
 
-static double firing_chance(const struct bk_strategy *strategy)
-{
-    uint64_t numerator = strategy->of.probabilistic.chance_numerator;
-    uint64_t denominator = strategy->of.probabilistic.chance_denominator;
-    if (denominator == 0)
-        return 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
-    return (double)numerator / (double)denominator;
-}
-
 /* The exponent of Chernoff's bound on the probability that at most threshold - 1 of `rows` rows fire. */
 static double exponent(double rows, double threshold, double p)
 {
@@ -167,7 +158,7 @@ static double exponent(double rows, double threshold, double p)
 /* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
 static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold)
 {
-    double p = firing_chance(strategy);
+    double p = lab_chance(strategy);
     if (p >= 1)
         return threshold;
     if ((double)threshold / p >= ROWS_MAX)
@@ -196,7 +187,7 @@ static uint64_t distribution_of(const struct lab_cluster_run *run, const struct 
     for (uint32_t era = 0; era <= run->strategy->settings.change_count; era++) {
         const struct bk_strategy *settings = lab_era_settings(run, era);
         bool is_of = partition->eras == 0 || (partition->eras >> era & 1) != 0;
-        if (is_of && (rarest == NULL || firing_chance(settings) < firing_chance(rarest)))
+        if (is_of && (rarest == NULL || lab_chance(settings) < lab_chance(rarest)))
             rarest = settings;
     }
     return distribution_bound(rarest, threshold);
@@ -315,7 +306,7 @@ double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64
 {
     if (strategy->kind == BK_KIND_WEIGHTED)
         return (double)bytes / (double)strategy->of.weighted.bytes;
-    return (double)rows * firing_chance(strategy);
+    return (double)rows * lab_chance(strategy);
 }
 
 static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)

@@ -317,6 +317,14 @@ static inline bool lab_kind_ends(enum bk_kind kind)
     return kind != BK_KIND_UNBUCKETED && kind != BK_KIND_HASH;
 }
 
+/* The probability that a row makes an increment, of probabilistic. */
+static inline double lab_chance(const struct bk_strategy *strategy)
+{
+    const uint64_t of = strategy->of.probabilistic.chance_denominator;
+    return of == 0 ? 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits)
+                   : (double)strategy->of.probabilistic.chance_numerator / (double)of;
+}
+
 /* The partitions of a window or of a counted bucket, and the first one of those that have this one. */
 static inline int64_t lab_shards(const struct bk_strategy *strategy)
 {
