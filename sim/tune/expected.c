@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_fft_complex.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_bessel.h>
 
@@ -252,21 +253,19 @@ static double row_above(const struct sizes *sizes, double bytes)
     return fmin(1, middle * pow(sqrt(above[i] * above[i + 1]) / middle, part));
 }
 
-/* Rows by their increments and their bytes, of which `room` is between two points; by q^-i at the i-th. */
+/* Rows by their increments and their bytes, of which `room` is between two points. */
 struct lattice {
     double chance[THRESHOLD_MAX + 2][CELLS + 2];
-    double complex turn[PERIOD]; /* the roots of unity */
+    double rows[THRESHOLD_MAX + 1][2 * PERIOD]; /* their transform, as GSL packs complex numbers */
 };
 
 /* Atoms are spread from the size before to the size after, and these over three points, which keeps their
  * mean and variance. Rows that exceed `room` alone are all at the first point above it. */
-static void fill_lattice(struct lattice *out, const struct model *model, size_t threshold, double q)
+static void fill_lattice(struct lattice *out, const struct model *model, size_t threshold)
 {
     const struct sizes *sizes = &model->sizes;
     const double unit = model->room / (CELLS + 0.5), *bytes = sizes->bytes;
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < PERIOD; i++)
-        out->turn[i] = cexp(-2 * M_PI * (double)i / PERIOD * (double complex)I);
     for (size_t i = 0; i < (sizes->count - 1) * PARTS; i++) {
         const size_t atom = i / PARTS;
         const double before = sizes->above[atom] + sizes->weight[atom], rest = sizes->above[atom] / before,
@@ -282,7 +281,19 @@ static void fill_lattice(struct lattice *out, const struct model *model, size_t 
         double steps, more = modf(fmin(all, (double)threshold), &steps);
         for (size_t k = 0; k < 6; k++)
             out->chance[(size_t)steps + k / 3][(size_t)middle + k % 3 - 1] +=
-                weight * shares[k % 3] * (k < 3 ? 1 - more : more) * pow(q, 1 - middle - (double)(k % 3));
+                weight * shares[k % 3] * (k < 3 ? 1 - more : more);
+    }
+}
+
+/* The transforms of one row by its increments, tilted by q^-i at the i-th point. */
+static void transform_rows(struct lattice *lattice, size_t threshold, double q)
+{
+    for (size_t k = 0; k <= threshold; k++) {
+        double *rows = lattice->rows[k];
+        memset(rows, 0, sizeof lattice->rows[k]);
+        for (size_t cell = 0; cell < CELLS + 2; cell++)
+            rows[2 * cell] = lattice->chance[k][cell] * pow(q, -(double)cell);
+        gsl_fft_complex_radix2_forward(rows, 1, PERIOD);
     }
 }
 
@@ -290,11 +301,9 @@ static void fill_lattice(struct lattice *out, const struct model *model, size_t 
 static double complex transform(const struct lattice *lattice, const struct number *number, size_t threshold,
                                 size_t root)
 {
-    double complex rows[THRESHOLD_MAX + 1] = {0}, sums[THRESHOLD_MAX + 1] = {1};
+    double complex rows[THRESHOLD_MAX + 1], sums[THRESHOLD_MAX + 1] = {1};
     for (size_t k = 0; k <= threshold; k++)
-        for (size_t cell = 0; cell < CELLS + 2; cell++)
-            if (lattice->chance[k][cell] != 0)
-                rows[k] += lattice->chance[k][cell] * lattice->turn[root * cell % PERIOD];
+        rows[k] = lattice->rows[k][2 * root] + lattice->rows[k][2 * root + 1] * (double complex)I;
     if (number->kind == POISSON)
         return cexp(number->n * (rows[0] - 1));
     if (threshold < 2)
@@ -333,13 +342,15 @@ static double bytes_above(struct model *model, struct number number)
         !noted(model, (lattice = malloc(sizeof *lattice)) != NULL))
         return is_long ? fmin(1, large + out) : out;
     const double from = t >= 0 ? CELLS + 1 : 0, until = t >= 0 ? PERIOD : CELLS + 1;
+    fill_lattice(lattice, model, threshold);
     for (size_t k = t < 0 ? 2 : 0; k < 3 && tilts[k] * t * model->room < 300; k++) {
         const double q = exp(-tilts[k] * t * unit);
         double sum = 0, least = 0;
-        fill_lattice(lattice, model, threshold, q);
+        transform_rows(lattice, threshold, q);
         for (size_t i = 0; i <= PERIOD / 2; i++) {
             const double complex value = transform(lattice, &number, threshold, i),
-                                 z = q * conj(lattice->turn[i]), ends = cpow(z, from) - cpow(z, until);
+                                 z = q * cexp(2 * M_PI * (double)i / PERIOD * (double complex)I),
+                                 ends = cpow(z, from) - cpow(z, until);
             sum += (i % (PERIOD / 2) == 0 ? 1 : 2) *
                    creal(value * (cabs(1 - z) < 1e-9 ? until - from : ends / (1 - z))) / PERIOD;
             least = i == 0 ? 1e-11 * creal(value) * pow(q, CELLS + 1) : least;
