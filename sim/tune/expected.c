@@ -1695,6 +1695,20 @@ static bool add(struct lab_strategy_result *strategy, const char *name, double d
     return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
 }
 
+/* A trace grows on, which its run does not know. */
+static void grow_capacity(const struct tune_outlook *outlook, struct lab_strategy_result *strategy)
+{
+    struct lab_metrics *metrics = &strategy->metrics;
+    const double times =
+        lab_growth_times(outlook->growth.per_day, outlook->days, figure(strategy, "capacity.days"));
+    for (size_t i = 0; i < metrics->count && times > 1; i++) {
+        struct lab_metric *one = &metrics->items[i];
+        if (strcmp(one->name, "capacity.bytes_per_node") == 0 ||
+            strcmp(one->name, "capacity.disk_per_node") == 0)
+            one->value *= times;
+    }
+}
+
 static bool add_all(struct tune_outlook *outlook, struct lab_strategy_result *strategy)
 {
     /* Of the rows that this strategy stored. */
@@ -1728,6 +1742,8 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         return false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
+        if (scenario->trace_path != NULL)
+            grow_capacity(&outlook, strategy);
         if (strategy->settings.observed == WL_OBSERVED_AUTO && !add_all(&outlook, strategy))
             return sim_fail_memory(error);
     }

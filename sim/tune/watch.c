@@ -163,22 +163,6 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
     return true;
 }
 
-void tune_grow_capacity(const struct lab_scenario *scenario, struct lab_result *result)
-{
-    const double days = (double)(result->end_ns - result->start_ns) / (double)SIM_DAY;
-    for (size_t i = 0; scenario->trace_path != NULL && i < result->strategy_count; i++) {
-        struct lab_metrics *metrics = &result->strategies[i].metrics;
-        const double doubles = figure(metrics, "horizon.doubles_days"),
-                     times = lab_growth_times(log(2) / doubles, days, figure(metrics, "capacity.days"));
-        for (size_t j = 0; j < metrics->count && times > 1; j++) {
-            struct lab_metric *one = &metrics->items[j];
-            if (strcmp(one->name, tune_figure_names[TUNE_NODE_BYTES]) == 0 ||
-                strcmp(one->name, tune_figure_names[TUNE_NODE_DISK]) == 0)
-                one->value *= times;
-        }
-    }
-}
-
 bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
                 double factor, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
                 struct lab_result **kept, struct sim_error *error)

@@ -284,7 +284,6 @@ static bool take_first(void *context, size_t index, struct lab_result *result, i
     item->info = cli_info_of(item->scenario, item->path, elapsed_ms);
     if (!tune_horizons_add(item->scenario, result, error))
         return false;
-    tune_grow_capacity(item->scenario, result);
     if (result->strategy_count == 0)
         return true;
     const struct report_horizon horizon = report_horizon_of(result);

@@ -216,10 +216,7 @@ static bool execute_one(struct batch *batch, struct job *job, struct sim_error *
         !check_resume(batch, job, error) || !cli_execute(args, &job->execution, error))
         return false;
     job->info = cli_info_of(job->scenario, job->path, job->execution.elapsed_ms);
-    if (!tune_horizons_add(job->scenario, job->execution.result, error))
-        return false;
-    tune_grow_capacity(job->scenario, job->execution.result);
-    return true;
+    return tune_horizons_add(job->scenario, job->execution.result, error);
 }
 
 static bool store_all(struct batch *batch, struct sim_error *error)

@@ -428,11 +428,8 @@ static bool run_finalists(void *context, struct lab_progress *progress, struct s
 {
     struct job *job = context;
     const struct lab_run_context run = {.progress = progress, .known = job->known};
-    if (!lab_run_in(job->finalists, job->threads, &run, &job->result, error) ||
-        !tune_horizons_add(job->finalists, job->result, error))
-        return false;
-    tune_grow_capacity(job->finalists, job->result);
-    return true;
+    return lab_run_in(job->finalists, job->threads, &run, &job->result, error) &&
+           tune_horizons_add(job->finalists, job->result, error);
 }
 
 static bool work(struct job *job, struct sim_error *error)

@@ -209,8 +209,6 @@ void tune_strategy_text(const struct lab_strategy *strategy, char *buffer);
 bool tune_watch(const struct tune_contest *contest, const size_t *list, size_t count, uint64_t seed,
                 double factor, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
                 struct lab_result **kept, struct sim_error *error);
-/* Lets what a node holds grow as the trace does, in a result with horizons (tune_horizons_add()). */
-void tune_grow_capacity(const struct lab_scenario *scenario, struct lab_result *result);
 /* The engine for the race: if there are many rows, one that does not draw each row, where that is possible
  * and faster. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);

@@ -99,7 +99,8 @@ bool tune_unbucketed_days(const struct tune_outlook *outlook, double *out);
 bool tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                           double seen_days, uint64_t rows_most, uint64_t bytes_most, double *out);
 /* Adds what is known about limits beside the run's own partitions, to a single run: the metrics expected.*
- * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth. */
+ * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth, with which
+ * what a node holds grows (capacity.*). Call it once. */
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error);
 
